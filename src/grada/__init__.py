@@ -1,0 +1,25 @@
+"""Domain adaptation across domains that form a graph.
+
+>>> from grada import AdaptedClassifier, DomainGraph
+>>> graph = DomainGraph.from_edges([("OH", "PA"), ("PA", "NY")])
+>>> AdaptedClassifier(method="grda", graph=graph).method
+'grda'
+"""
+
+from grada import methods, theory
+from grada.estimators import AdaptedClassifier, AdaptedRegressor
+from grada.graph import DomainGraph
+from grada.training import AdaptationWarning, TrainingError
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AdaptationWarning",
+    "AdaptedClassifier",
+    "AdaptedRegressor",
+    "DomainGraph",
+    "TrainingError",
+    "__version__",
+    "methods",
+    "theory",
+]

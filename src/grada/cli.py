@@ -1,0 +1,179 @@
+"""The command line: parse, call, print."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from grada import __version__, methods
+from grada.benchmark import Result, compare, repeat
+from grada.datasets import Task, dg15, dg60, make_dg
+from grada.training import AdaptationWarning
+
+app = typer.Typer(
+    help="Domain adaptation across domains that form a graph.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+TASKS = {"dg15": dg15, "dg60": dg60}
+DEMO_METHODS = ("plain", "source-only", "grda")
+_TITLES = {"plain": "logistic regression", "source-only": "Source-Only", "grda": "GRDA"}
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"grada {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Version.")
+    ] = False,
+) -> None:
+    """Domain adaptation across domains that form a graph."""
+
+
+@app.command()
+def demo(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, nothing else.")] = False,
+    domains: Annotated[int, typer.Option(min=3, help="Number of domains.")] = 15,
+    sources: Annotated[int, typer.Option(min=1, help="Domains with labels.")] = 6,
+    random_state: Annotated[int, typer.Option(min=0, help="Seed of data and training.")] = 0,
+) -> None:
+    """Generate a task, adapt to it, and compare with two models that do not adapt."""
+    if sources >= domains:
+        typer.echo(f"--sources {sources}: must be fewer than the {domains} domains.", err=True)
+        raise typer.Exit(2)
+    task = make_dg(n_domains=domains, n_sources=sources, random_state=random_state)
+    console = Console(stderr=as_json)
+    console.print(
+        f"{domains} domains on a graph with {task.graph.n_edges} edges, "
+        f"{len(task.X)} rows, labels in {sources} domains. Predicting the other "
+        f"{len(task.targets)}.\n"
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", AdaptationWarning)
+        results = list(
+            compare(task, DEMO_METHODS, random_state=random_state, verbose=int(not as_json))
+        )
+    if as_json:
+        figures = {result.method: result.to_dict() for result in results}
+        typer.echo(json.dumps({"task": task.name, "metric": "accuracy", "methods": figures}))
+        return
+    console.print(_table(task, results))
+    for note in caught:
+        if issubclass(note.category, AdaptationWarning):
+            console.print(f"Note: {note.message}", style="yellow")
+    console.print(_verdict(task, results))
+
+
+@app.command()
+def bench(
+    task_name: Annotated[str, typer.Argument(metavar="TASK", help="dg15 or dg60.")],
+    method_names: Annotated[
+        str, typer.Option("--methods", help="Names with commas between them, or all.")
+    ] = "all",
+    seeds: Annotated[int, typer.Option(min=1, help="Runs of each method.")] = 5,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes side by side.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, nothing else.")] = False,
+) -> None:
+    """Compare methods on a task of the paper, leak-free, over several seeds."""
+    names = list(methods.available()) if method_names == "all" else method_names.split(",")
+    _check_known("task", [task_name], list(TASKS))
+    _check_known("method", names, list(methods.available()))
+    try:
+        task = TASKS[task_name]()
+    except OSError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(2) from None
+    console = Console(stderr=True)
+    summaries = [
+        repeat(task, name, seeds=seeds, jobs=jobs)
+        for name in track(names, description=task_name, console=console, transient=True)
+    ]
+    metric = summaries[0].metric
+    if as_json:
+        figures = {summary.method: summary.to_dict() for summary in summaries}
+        result = {"task": task_name, "protocol": "leak-free", "metric": metric, "methods": figures}
+        typer.echo(json.dumps(result))
+        return
+    levels = list(summaries[0].levels)
+    table = Table(title=f"{task_name}: {metric} on the targets, {seeds} seeds, leak-free")
+    table.add_column("method")
+    for column in ("mean", "worst domain", *(f"level {level}" for level in levels), "seconds"):
+        table.add_column(column, justify="right")
+    for one in summaries:
+        by_level = (f"{one.levels[level]:.1f}" for level in levels)
+        mean = f"{one.mean:.1f} ± {one.std:.1f}"
+        table.add_row(one.method, mean, f"{one.worst:.1f}", *by_level, f"{one.seconds:.1f}")
+    Console().print(table)
+
+
+def _check_known(kind: str, names: list[str], known: list[str]) -> None:
+    for name in names:
+        if name not in known:
+            typer.echo(f"Unknown {kind} {name!r}. Known: {', '.join(known)}.", err=True)
+            raise typer.Exit(2)
+
+
+def _table(task: Task, results: list[Result]) -> Table:
+    hops = task.graph.hops(task.sources)
+    sizes = {"1": 0, "2": 0, "3+": 0}
+    for name in task.targets:
+        sizes["3+" if hops[name] >= 3 else str(hops[name])] += 1
+    levels = [level for level, size in sizes.items() if size]
+    table = Table(title="Accuracy in % on the domains without labels", title_justify="left")
+    table.add_column("method")
+    for column in ("mean", "worst domain"):
+        table.add_column(column, justify="right")
+    for level in levels:
+        plural = "s" if sizes[level] > 1 else ""
+        table.add_column(
+            f"{level} hop{'' if level == '1' else 's'} away\n({sizes[level]} domain{plural})",
+            justify="right",
+        )
+    table.add_column("seconds", justify="right")
+    for result in results:
+        score = result.evaluation
+        figures = [score.mean, score.worst, *(score.per_level[level] for level in levels)]
+        table.add_row(
+            _TITLES[result.method],
+            *(f"{figure:.1f}" for figure in figures),
+            f"{result.seconds:.1f}",
+        )
+    return table
+
+
+def _verdict(task: Task, results: list[Result]) -> str:
+    by_name = {result.method: result.evaluation for result in results}
+    simple = max(by_name["plain"].mean, by_name["source-only"].mean)
+    grda = by_name["grda"]
+    gain = grda.mean - simple
+    if gain >= 1:
+        first = f"Adapting along the graph gained {gain:.1f} points over the better simple model."
+    elif gain > -1:
+        first = "Adapting along the graph made no difference here."
+    else:
+        first = f"Adapting along the graph lost {-gain:.1f} points to the better simple model."
+    if grda.worst >= 60:
+        return f"{first} Its worst domain is at {grda.worst:.0f} %."
+    return (
+        f"{first} But its worst domain is at {grda.worst:.0f} %, no better than guessing: where "
+        "the classes of distant domains are mirror images, aligning domains does not tell which "
+        "class is which."
+    )
+
+
+def main() -> None:
+    """Entry point of the ``grada`` command."""
+    app()

@@ -1,0 +1,219 @@
+"""What all methods with a discriminator share: the game and its settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from sklearn.utils._param_validation import Interval, StrOptions
+from torch import Tensor, nn
+
+from grada.data import DomainData
+from grada.methods._base import Run
+from grada.methods._neural import POSITIVE, POSITIVE_REAL, NeuralGame, NeuralMethod, Step
+from grada.nn import Network
+from grada.sampling import Policy
+from grada.training import Player, Trainer
+from grada.training.batches import Dealer
+from grada.training.schedules import StrengthSchedule
+
+#: A probe must not share the ills of the player it tests, so its training is always the same.
+_PROBE_STEPS = 150
+_PROBE_TAIL = 20
+_PROBE_LEARNING_RATE = 3e-3
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AdversarialMethod(NeuralMethod):
+    """Settings of the game against a discriminator.
+
+    Encoder and predictor minimise L_f - strength * L_d, the discriminator minimises L_d. A
+    method says what its discriminator is, what its loss is, and how well a discriminator can do
+    that sees nothing.
+
+    Parameters
+    ----------
+    strength : float
+        Weight of the discriminator loss against the prediction loss.
+    strength_schedule : {"linear", "constant", "sigmoid"}
+    warmup : float
+        Share of the training over which the linear schedule rises.
+    discriminator_learning_rate : float
+        It should learn faster than the encoder.
+    discriminator_layers : int
+    head_start : int
+        Steps that the discriminator trains alone before the game begins, so that the encoder
+        has a real opponent from the start.
+    probe_every : int
+        Every so many epochs a discriminator at its bound is tested and, if dead, replaced; see
+        :class:`grada.training.Trainer`. 0: never.
+    domains_per_step : int
+        At most so many domains are shown to the discriminator in a step ...
+    rows_per_domain : int, optional
+        ... and so many rows of each; by default about 256 rows in all, 4 to 64 a domain.
+    policy : {"mixture", "random", "connected"}
+        How domains are drawn when they do not all fit, see :mod:`grada.sampling`.
+    """
+
+    strength: float = 1.0
+    strength_schedule: StrengthSchedule = "linear"
+    warmup: float = 0.2
+    discriminator_learning_rate: float = 3e-3
+    discriminator_layers: int = 3
+    head_start: int = 100
+    probe_every: int = 3
+    domains_per_step: int = 64
+    rows_per_domain: int | None = None
+    policy: Policy = "mixture"
+
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "paper": {
+            **NeuralMethod.presets["paper"],
+            "strength_schedule": "constant",
+            "discriminator_learning_rate": 1e-4,
+            "discriminator_layers": 6,
+            "head_start": 0,
+            "probe_every": 0,
+            "rows_per_domain": 10,
+        }
+    }
+    _parameter_constraints: ClassVar[Mapping[str, Any]] = {
+        **NeuralMethod._parameter_constraints,
+        "strength": [Interval(Real, 0, None, closed="left")],
+        "strength_schedule": [StrOptions({"constant", "linear", "sigmoid"})],
+        "warmup": [Interval(Real, 0, 1, closed="both")],
+        "discriminator_learning_rate": [POSITIVE_REAL],
+        "discriminator_layers": [POSITIVE],
+        "domains_per_step": [Interval(Integral, 2, None, closed="left")],
+        "rows_per_domain": [POSITIVE, None],
+        "head_start": [Interval(Integral, 0, None, closed="left")],
+        "probe_every": [Interval(Integral, 0, None, closed="left")],
+        "policy": [StrOptions({"mixture", "random", "connected"})],
+    }
+
+    def discriminator(self, width: int, generator: torch.Generator) -> nn.Module:
+        """Make a discriminator of encodings of the given width."""
+        raise NotImplementedError
+
+    def discriminator_loss(self, discriminator: nn.Module, encoding: Tensor, step: Step) -> Tensor:
+        """Loss of the discriminator on the encodings of the rows to align."""
+        raise NotImplementedError
+
+    def chance(self, step: Step) -> Tensor:
+        """What must be averaged over steps to know the loss of a discriminator that is blind."""
+        raise NotImplementedError
+
+    def bound(self, chance: float) -> float:
+        """Loss of the best blind discriminator: the most the encoder can reach."""
+        raise NotImplementedError
+
+    def nothing_to_align(self, data: DomainData) -> str | None:
+        """Why the game cannot be played on this data, if it cannot."""
+        raise NotImplementedError
+
+    def notices(self, data: DomainData) -> list[str]:
+        """Say so when there is nothing to align."""
+        reason = self.nothing_to_align(data)
+        several = len(np.unique(data.codes)) > 1
+        if self.strength == 0 or reason is None or not several:
+            return super().notices(data)
+        return [*super().notices(data), f"{reason} Training goes on without adaptation."]
+
+    def _game(self, network: Network, data: DomainData, run: Run) -> NeuralGame:
+        if self.strength == 0 or self.nothing_to_align(data) is not None:
+            return super()._game(network, data, run)
+        n_domains = min(self.domains_per_step, len(np.unique(data.codes)))
+        dealer = Dealer(
+            data,
+            batch_size=self.batch_size,
+            device=run.device,
+            domains_per_step=self.domains_per_step,
+            rows_per_domain=self.rows_per_domain or int(np.clip(256 // n_domains, 4, 64)),
+            policy=self.policy,
+        )
+        return AdversarialGame(self, network, data.kind, dealer, run)
+
+    def _trainer(self, data: DomainData, run: Run) -> Trainer:
+        trainer = super()._trainer(data, run)
+        return replace(
+            trainer,
+            strength_schedule=self.strength_schedule,
+            warmup=self.warmup,
+            probe_every=self.probe_every,
+        )
+
+
+class AdversarialGame(NeuralGame):
+    """Encoder and predictor against a discriminator."""
+
+    adversarial = True
+
+    def __init__(
+        self, method: AdversarialMethod, network: Network, kind: str, dealer: Dealer, run: Run
+    ):
+        super().__init__(method, network, kind, dealer)
+        self.method = method
+        self.strength = method.strength
+        self._device = run.device
+        self._generator = run.torch_generator().manual_seed(run.random_state + 1)
+        self.discriminator, player = self._opponent(method.discriminator_learning_rate)
+        self.players = [player, *self.players]
+
+    def begin(self, rng: np.random.Generator) -> None:
+        """Let the discriminator learn the encodings as they are before the encoder answers."""
+        self._train_alone(self.players[0], self.method.head_start, rng)
+
+    def encoder_loss(self, step: Step) -> Tensor:
+        """L_f - strength * L_d."""
+        fooled = self.method.discriminator_loss(self.discriminator, step.aligned, step)
+        return step.prediction_loss - step.strength * fooled
+
+    def measure(self, step: Step) -> dict[str, Tensor]:
+        """Add what the bound is worked out from."""
+        return {**super().measure(step), "chance": self.method.chance(step)}
+
+    def conclude(self, figures: dict[str, float]) -> dict[str, float]:
+        """Put the bound for the pairs actually drawn beside the loss."""
+        chance = figures.pop("chance")
+        return {**figures, "discriminator_bound": self.method.bound(chance)}
+
+    def probe(self, rng: np.random.Generator) -> float:
+        """Retrain a discriminator from scratch on encodings that stay as they are."""
+        self._fresh = self._opponent(_PROBE_LEARNING_RATE)
+        losses = self._train_alone(self._fresh[1], _PROBE_STEPS, rng)
+        return float(np.mean(losses[-_PROBE_TAIL:]))
+
+    def revive(self) -> None:
+        """Go on with the discriminator that the last probe trained."""
+        self.discriminator, player = self._fresh
+        self.players = [player, *self.players[1:]]
+
+    def _train_alone(self, player: Player, steps: int, rng: np.random.Generator) -> list[float]:
+        losses = []
+        for _ in range(steps):
+            with torch.no_grad():
+                step = self.deal(rng, 0.0)
+            losses.append(float(player.update(step)))
+        return losses
+
+    def _opponent(self, learning_rate: float) -> tuple[nn.Module, Player]:
+        method = self.method
+        discriminator = method.discriminator(self.network.encoder.dim, self._generator).to(
+            self._device
+        )
+
+        def loss(step: Step) -> Tensor:
+            return method.discriminator_loss(discriminator, step.aligned.detach(), step)
+
+        player = Player(
+            "discriminator",
+            discriminator.parameters(),
+            loss,
+            learning_rate=learning_rate,
+            clip=method.clip,
+        )
+        return discriminator, player

@@ -1,0 +1,72 @@
+"""The contract that every method keeps."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from grada.data import DomainData, Kind
+from grada.training import Callback, History
+
+
+@dataclass(frozen=True)
+class Run:
+    """How to run a method: where the randomness, the device and the onlookers come from."""
+
+    random_state: int
+    device: torch.device
+    callbacks: tuple[Callback, ...] = ()
+
+    def rng(self, purpose: int = 0) -> np.random.Generator:
+        """A generator of its own for each purpose, the same for the same random state."""
+        return np.random.default_rng([self.random_state, purpose])
+
+    def torch_generator(self) -> torch.Generator:
+        """Generator for initial weights."""
+        return torch.Generator().manual_seed(self.random_state)
+
+
+class FittedMethod(ABC):
+    """What a method leaves behind: it predicts for any row of any domain of the graph."""
+
+    history: History
+
+    @abstractmethod
+    def predict(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Class probabilities (n, n_classes), or values in standard units (n, n_outputs)."""
+
+    def encode(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Encodings (n, encoding_dim); methods without an encoder return the features."""
+        return X.astype(np.float64)
+
+
+class Method(BaseEstimator, ABC):
+    """A way to adapt, as a scikit-learn parameter object: it stores settings and nothing else.
+
+    A method is a keyword-only dataclass, so that ``get_params`` sees its settings together with
+    those it inherits. Settings are checked when it is used.
+    """
+
+    name: ClassVar[str]
+    citation: ClassVar[str]
+    kinds: ClassVar[tuple[Kind, ...]] = ("classification", "regression")
+    _parameter_constraints: ClassVar[Mapping[str, Any]] = {}
+
+    @abstractmethod
+    def adapt(self, data: DomainData, run: Run) -> FittedMethod:
+        """Learn from the visible labels and all rows."""
+
+    def check(self, data: DomainData) -> None:
+        """Refuse wrong settings, and data that this method is not made for."""
+        self._validate_params()
+        if data.kind not in self.kinds:
+            raise ValueError(
+                f"Method {self.name!r} does {' and '.join(self.kinds)} only, not {data.kind}."
+            )

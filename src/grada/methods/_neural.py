@@ -1,0 +1,392 @@
+"""What all methods with networks share: the encoder, the game and the settings of both."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+from torch import Tensor, nn
+
+from grada.data import DomainData
+from grada.methods._base import FittedMethod, Method, Run
+from grada.nn import DomainEncoder, Network, mlp, prediction_loss
+from grada.training import AdaptationWarning, History, Player, Trainer
+from grada.training.batches import Batch, Dealer
+from grada.training.diagnostics import warn
+from grada.training.schedules import LearningRateSchedule
+
+POSITIVE = Interval(Integral, 1, None, closed="left")
+POSITIVE_REAL = Interval(Real, 0, None, closed="neither")
+
+#: Predictions this many standard deviations from the visible labels are called an explosion.
+EXPLODED = 10.0
+_PREDICT_ROWS = 16384
+
+
+@dataclass
+class Step:
+    """One step of the game: a batch, its encodings, and the strength in force."""
+
+    batch: Batch
+    encoding: Tensor
+    network: Network
+    kind: str
+    strength: float
+
+    @property
+    def aligned(self) -> Tensor:
+        """Encodings of the rows to align."""
+        return self.encoding[self.batch.n_labelled :]
+
+    @cached_property
+    def prediction_loss(self) -> Tensor:
+        """Loss of the predictor on the labelled rows."""
+        output = self.network.predictor(self.encoding[: self.batch.n_labelled])
+        return prediction_loss(output, self.batch.y, self.batch.weight, self.kind)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NeuralMethod(Method):
+    """Settings of the encoder E(x, u, A) and of the training, the same for every method.
+
+    Parameters
+    ----------
+    encoder : nn.Module, optional
+        Encoder of the raw rows instead of the fully connected default: any module that maps a
+        batch of rows to a batch of vectors. A copy of it is trained.
+    embedding : {"reconstruction", "spectral", "one-hot"}
+        Node embedding of the domains, see :meth:`grada.DomainGraph.embed`.
+    embedding_dim : int, optional
+        Its dimension; by default it grows slowly with the number of domains.
+    width : int, optional
+        Width of all hidden layers and of the encoding; by default sized for the features.
+    raw_layers, joint_layers, predictor_layers : int
+        Depth of the three parts.
+    init_std : float, optional
+        Draw initial weights from N(0, init_std²) instead of PyTorch's default.
+    learning_rate : float
+    learning_rate_schedule : {"cosine", "constant", "halving"}
+    epochs : int
+    steps_per_epoch : int, optional
+        By default one pass over the labelled rows, but at least 10 and at most 100 steps.
+    batch_size : int
+        Labelled rows per step.
+    clip : float, optional
+        Largest norm of a player's gradient.
+    early_stopping : bool
+    patience : int
+        See :class:`grada.training.Trainer`.
+    """
+
+    encoder: nn.Module | None = None
+    embedding: str = "reconstruction"
+    embedding_dim: int | None = None
+    width: int | None = None
+    raw_layers: int = 2
+    joint_layers: int = 2
+    predictor_layers: int = 2
+    init_std: float | None = None
+    learning_rate: float = 1e-3
+    learning_rate_schedule: LearningRateSchedule = "cosine"
+    epochs: int = 300
+    steps_per_epoch: int | None = None
+    batch_size: int = 128
+    clip: float | None = 5.0
+    early_stopping: bool = True
+    patience: int = 10
+
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "paper": {
+            "embedding_dim": 2,
+            "width": 512,
+            "raw_layers": 3,
+            "joint_layers": 2,
+            "predictor_layers": 3,
+            "init_std": 0.01,
+            "learning_rate": 1e-4,
+            "learning_rate_schedule": "halving",
+            "epochs": 500,
+            "steps_per_epoch": 10,
+            "clip": None,
+            "early_stopping": False,
+        }
+    }
+    _parameter_constraints: ClassVar[Mapping[str, Any]] = {
+        "encoder": [nn.Module, None],
+        "embedding": [str],
+        "embedding_dim": [POSITIVE, None],
+        "width": [POSITIVE, None],
+        "raw_layers": [POSITIVE],
+        "joint_layers": [POSITIVE],
+        "predictor_layers": [POSITIVE],
+        "init_std": [POSITIVE_REAL, None],
+        "learning_rate": [POSITIVE_REAL],
+        "learning_rate_schedule": [StrOptions({"cosine", "constant", "halving"})],
+        "epochs": [POSITIVE],
+        "steps_per_epoch": [POSITIVE, None],
+        "batch_size": [POSITIVE],
+        "clip": [POSITIVE_REAL, None],
+        "early_stopping": ["boolean"],
+        "patience": [POSITIVE],
+    }
+
+    @classmethod
+    def preset(cls, name: str, **settings: Any) -> Self:
+        """Make the method with the settings of a preset, some of them replaced.
+
+        ``"paper"``: layers, widths, learning rates and schedule of the paper and of the code
+        published with it.
+        """
+        if name not in cls.presets:
+            raise ValueError(f"Unknown preset {name!r}; known: {', '.join(cls.presets)}.")
+        return cls(**{**cls.presets[name], **settings})
+
+    def adapt(self, data: DomainData, run: Run) -> FittedMethod:
+        """Train the networks."""
+        self.check(data)
+        notices = self.notices(data)
+        for notice in notices:
+            warnings.warn(notice, AdaptationWarning, stacklevel=4)
+        own = self.encoder is not None
+        with _own_seed(run.random_state, needed=own), _one_thread(needed=not own):
+            network = self._network(data, run)
+            game = self._game(network, data, run)
+            history = self._trainer(data, run).train(game, run.rng())
+        history.messages[:0] = notices
+        fitted = FittedNetwork(network, data.kind, run.device, history)
+        _warn_of_explosion(fitted, data)
+        return fitted
+
+    def notices(self, data: DomainData) -> list[str]:
+        """What the user should know about this data before training on it."""
+        cut_off = np.intersect1d(data.unreachable, data.targets)
+        if not len(cut_off):
+            return []
+        return [
+            f"No path in the graph joins {name_some(data, cut_off)} to a domain with labels. "
+            "Predictions there fall back on the average labelled domain. Add edges to the graph, "
+            "or do not rely on these predictions."
+        ]
+
+    def _game(self, network: Network, data: DomainData, run: Run) -> NeuralGame:
+        dealer = Dealer(data, batch_size=self.batch_size, device=run.device)
+        return NeuralGame(self, network, data.kind, dealer)
+
+    def _trainer(self, data: DomainData, run: Run) -> Trainer:
+        passes = int(np.ceil(len(data.labelled) / self.batch_size))
+        return Trainer(
+            epochs=self.epochs,
+            steps_per_epoch=self.steps_per_epoch or int(np.clip(passes, 10, 100)),
+            learning_rate_schedule=self.learning_rate_schedule,
+            early_stopping=self.early_stopping,
+            patience=self.patience,
+            callbacks=run.callbacks,
+        )
+
+    def _network(self, data: DomainData, run: Run) -> Network:
+        generator = run.torch_generator()
+        embedding = domain_embedding(data, self.embedding, self.embedding_dim, run)
+        width = self._width(data)
+        raw, raw_dim = self._raw_encoder(data, width, generator)
+
+        def layers(n_in: int, depth: int, n_out: int, final_activation: bool = False) -> nn.Module:
+            sizes = [n_in, *[width] * (depth - 1), n_out]
+            return mlp(
+                sizes,
+                generator=generator,
+                init_std=self.init_std,
+                final_activation=final_activation,
+            )
+
+        encoder = DomainEncoder(
+            raw=raw or layers(raw_dim, self.raw_layers, width, final_activation=True),
+            graph=layers(embedding.shape[1], 1, width, final_activation=True),
+            joint=layers((raw_dim if raw else width) + width, self.joint_layers, width),
+            embedding=embedding,
+            dim=width,
+        )
+        predictor = layers(width, self.predictor_layers, data.n_outputs)
+        return Network(encoder, predictor).to(run.device)
+
+    def _width(self, data: DomainData) -> int:
+        n_features = int(np.prod(data.X.shape[1:]))
+        return self.width or int(np.clip(2 ** np.ceil(np.log2(2 * n_features)), 64, 256))
+
+    def _raw_encoder(
+        self, data: DomainData, width: int, generator: torch.Generator
+    ) -> tuple[nn.Module | None, int]:
+        """The user's encoder, if any, and the number of features that come out of it."""
+        if self.encoder is None:
+            return None, data.X.shape[1]
+        encoder = copy.deepcopy(self.encoder)
+        encoder.eval()
+        with torch.no_grad():
+            try:
+                n_out = encoder(torch.from_numpy(data.X[:2])).flatten(1).shape[1]
+            except Exception as error:
+                raise ValueError(
+                    f"The encoder given cannot take a batch of rows of shape {data.X[:2].shape}: "
+                    f"{error}"
+                ) from error
+        encoder.train()
+        return encoder, n_out
+
+
+class NeuralGame:
+    """Encoder and predictor, with nobody to play against."""
+
+    adversarial = False
+
+    strength = 0.0
+
+    def __init__(self, method: NeuralMethod, network: Network, kind: str, dealer: Dealer):
+        self.network = network
+        self.kind = kind
+        self.dealer = dealer
+        learner = Player(
+            "encoder",
+            network.parameters(),
+            self.encoder_loss,
+            learning_rate=method.learning_rate,
+            clip=method.clip,
+        )
+        self.players: Sequence[Player] = [learner]
+
+    def begin(self, rng: np.random.Generator) -> None:
+        """Nothing to prepare."""
+
+    def encoder_loss(self, step: Step) -> Tensor:
+        """What encoder and predictor minimise."""
+        return step.prediction_loss
+
+    def deal(self, rng: np.random.Generator, strength_factor: float) -> Step:
+        """Draw a batch and encode it."""
+        batch = self.dealer.deal(rng)
+        encoding = self.network.encoder(batch.x, batch.codes)
+        strength = self.strength * strength_factor
+        return Step(batch, encoding, self.network, self.kind, strength)
+
+    def measure(self, step: Step) -> dict[str, Tensor]:
+        """The prediction loss alone, beside the encoder's whole loss."""
+        return {"prediction_loss": step.prediction_loss.detach()}
+
+    def conclude(self, figures: dict[str, float]) -> dict[str, float]:
+        """Nothing to add."""
+        return figures
+
+    def probe(self, rng: np.random.Generator) -> float:
+        """There is no discriminator to retrain."""
+        raise RuntimeError("This game has no discriminator.")
+
+    def revive(self) -> None:
+        """There is no discriminator to replace."""
+
+
+class FittedNetwork(FittedMethod):
+    """A trained network.
+
+    On the CPU it predicts in double precision: in single precision the prediction for a row
+    would depend, in the last digits, on the rows that happen to be in the same batch.
+    """
+
+    def __init__(self, network: Network, kind: str, device: torch.device, history: History):
+        self.network = network.eval()
+        self.kind = kind
+        self.device = device
+        self.history = history
+        self.dtype = torch.float64 if device.type == "cpu" else torch.float32
+        self.network.to(self.dtype)
+
+    def predict(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Class probabilities or values, batch by batch."""
+        output = self._apply(self.network, X, codes)
+        return (output.softmax(dim=1) if self.kind == "classification" else output).numpy()
+
+    def encode(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Encodings e = E(x, u, A)."""
+        return self._apply(self.network.encoder, X, codes).numpy()
+
+    @torch.no_grad()
+    def _apply(
+        self,
+        module: nn.Module,
+        X: NDArray[np.float32],
+        codes: NDArray[np.int64],
+    ) -> Tensor:
+        outputs = []
+        for start in range(0, len(X), _PREDICT_ROWS):
+            rows = slice(start, start + _PREDICT_ROWS)
+            x = torch.from_numpy(X[rows]).to(self.device, self.dtype)
+            outputs.append(module(x, torch.from_numpy(codes[rows]).to(self.device)).cpu())
+        return torch.cat(outputs).double()
+
+
+def domain_embedding(data: DomainData, kind: str, dim: int | None, run: Run) -> Tensor:
+    """Node embeddings; a domain that no path joins to a source gets the mean of the sources.
+
+    Nothing is known about where such a domain lies, and an embedding of its own would send the
+    networks to a place where they have never been.
+    """
+    embedding = data.graph.embed(kind, dim, random_state=run.random_state)
+    embedding[data.unreachable] = embedding[data.sources].mean(axis=0)
+    return torch.from_numpy(embedding.astype(np.float32))
+
+
+def name_some(data: DomainData, codes: NDArray[np.int64], most: int = 5) -> str:
+    """Names of domains for a message, the first few if there are many."""
+    names = [repr(data.graph.names[code]) for code in codes[:most]]
+    more = f" and {len(codes) - most} more" if len(codes) > most else ""
+    return ", ".join(names) + more
+
+
+def _warn_of_explosion(fitted: FittedNetwork, data: DomainData) -> None:
+    if data.kind != "regression":
+        return
+    rows = np.linspace(0, len(data.X) - 1, min(len(data.X), _PREDICT_ROWS)).astype(np.int64)
+    predicted = fitted.predict(data.X[rows], data.codes[rows])
+    visible = np.nanmax(np.abs(data.y))
+    wild = np.abs(predicted).max(axis=1) > max(EXPLODED, 2.0 * visible)
+    if wild.any():
+        message = (
+            f"Predictions exploded in {name_some(data, np.unique(data.codes[rows][wild]))}: more "
+            f"than {EXPLODED:.0f} standard deviations from the visible labels. Lower strength or "
+            "learning_rate, or use method='source-only'."
+        )
+        warn(fitted.history, message)
+
+
+@contextmanager
+def _own_seed(seed: int, *, needed: bool) -> Iterator[None]:
+    """Seed what a user's own module draws (dropout, say), and leave the global state as it was."""
+    if not needed:
+        yield
+        return
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        yield
+
+
+@contextmanager
+def _one_thread(*, needed: bool) -> Iterator[None]:
+    """Train small networks on one thread.
+
+    A second thread gains nothing on layers this small, and on a busy machine, or with several
+    fits side by side, waiting for it costs many times the work.
+    """
+    before = torch.get_num_threads()
+    try:
+        if needed:
+            torch.set_num_threads(1)
+        yield
+    finally:
+        torch.set_num_threads(before)

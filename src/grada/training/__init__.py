@@ -1,0 +1,18 @@
+"""The one training loop, its players, callbacks and history."""
+
+from grada.training.callbacks import Callback, Progress
+from grada.training.diagnostics import AdaptationWarning, TrainingError
+from grada.training.history import History
+from grada.training.players import Player
+from grada.training.trainer import Game, Trainer
+
+__all__ = [
+    "AdaptationWarning",
+    "Callback",
+    "Game",
+    "History",
+    "Player",
+    "Progress",
+    "Trainer",
+    "TrainingError",
+]

@@ -1,0 +1,108 @@
+"""Batches of tensors: labelled rows to learn from, rows of several domains to align."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from grada.data import DomainData
+from grada.sampling import DomainRows, DomainSampler, Passes, Policy
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One batch: first the labelled rows, then the rows to align, domain by domain.
+
+    Attributes
+    ----------
+    x : Tensor of shape (n_labelled + D * R, ...)
+    codes : Tensor of shape (n_labelled + D * R,)
+    y, weight : Tensor
+        Labels of the first ``n_labelled`` rows and their weights (None: all ones).
+    domains : Tensor of shape (D,)
+    edges : Tensor of shape (D, D)
+        Weights between them.
+    rows_per_domain : int
+        R.
+    row : Tensor of shape (D * R,)
+        Which row of the table each row to align is.
+    pair_key : Tensor of shape (D * R,), optional
+    cache : dict
+        What a method works out once per batch and needs in several losses.
+    """
+
+    x: Tensor
+    codes: Tensor
+    y: Tensor
+    weight: Tensor | None
+    domains: Tensor
+    edges: Tensor
+    rows_per_domain: int
+    row: Tensor
+    pair_key: Tensor | None
+    cache: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_labelled(self) -> int:
+        """How many rows come with a label."""
+        return len(self.y)
+
+
+class Dealer:
+    """Draws batches from the data; memory-mapped features work too.
+
+    Parameters
+    ----------
+    data : DomainData
+    batch_size : int
+        Labelled rows per step.
+    domains_per_step, rows_per_domain : int
+        Rows to align per step; zero domains for methods that align nothing.
+    policy : {"mixture", "random", "connected"}
+    device : torch.device
+    """
+
+    def __init__(
+        self,
+        data: DomainData,
+        *,
+        batch_size: int,
+        device: torch.device,
+        domains_per_step: int = 0,
+        rows_per_domain: int = 0,
+        policy: Policy = "random",
+    ):
+        self._data = data
+        self._device = device
+        self._passes = Passes(data.labelled, batch_size)
+        uniform = bool(np.all(data.weight[data.labelled] == 1.0))
+        self._weight = None if uniform else data.weight
+        self._rows = DomainRows(data.codes, data.graph.n_domains)
+        self._rows_per_domain = rows_per_domain
+        self._domains = DomainSampler(data.graph, self._rows.present, domains_per_step, policy)
+
+    def deal(self, rng: np.random.Generator) -> Batch:
+        """Draw the next batch."""
+        labelled = self._passes.draw(rng)
+        domains, edges = self._domains.draw(rng)
+        aligned = self._rows.draw(rng, domains, self._rows_per_domain).ravel()
+        rows = np.concatenate([labelled, aligned])
+        data, key = self._data, self._data.pair_key
+        return Batch(
+            x=self._tensor(data.X[rows]),
+            codes=self._tensor(data.codes[rows]),
+            y=self._tensor(data.y[labelled]),
+            weight=None if self._weight is None else self._tensor(self._weight[labelled]),
+            domains=self._tensor(domains),
+            edges=self._tensor(edges),
+            rows_per_domain=self._rows_per_domain,
+            row=self._tensor(aligned),
+            pair_key=None if key is None else self._tensor(key[aligned]),
+        )
+
+    def _tensor(self, array: Any) -> Tensor:
+        return torch.from_numpy(array).to(self._device)

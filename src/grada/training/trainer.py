@@ -1,0 +1,148 @@
+"""The only training loop: every method is a game that this trainer plays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+
+from grada.training.callbacks import Callback, Callbacks
+from grada.training.diagnostics import (
+    aligned,
+    at_bound,
+    check_finite,
+    plateaued,
+    review_game,
+    warn,
+)
+from grada.training.history import History
+from grada.training.players import Player
+from grada.training.schedules import (
+    LearningRateSchedule,
+    StrengthSchedule,
+    learning_rate_factor,
+    strength_factor,
+)
+
+
+class Game(Protocol):
+    """What a method gives the trainer."""
+
+    @property
+    def players(self) -> Sequence[Player]:
+        """In the order of their updates within a step."""
+
+    @property
+    def adversarial(self) -> bool:
+        """Whether there is a discriminator with a bound and a probe."""
+
+    def begin(self, rng: np.random.Generator) -> None:
+        """Prepare before the first epoch."""
+
+    def deal(self, rng: np.random.Generator, strength_factor: float) -> Any:
+        """Draw a batch, encode it, and return the step that all losses look at."""
+
+    def measure(self, step: Any) -> dict[str, torch.Tensor]:
+        """Further figures of a step, averaged over the epoch."""
+
+    def conclude(self, figures: dict[str, float]) -> dict[str, float]:
+        """Figures of an epoch from the averages of its steps."""
+
+    def probe(self, rng: np.random.Generator) -> float:
+        """Loss that a fresh discriminator reaches on the encodings as they are now."""
+
+    def revive(self) -> None:
+        """Go on against the discriminator of the last probe."""
+
+
+@dataclass(frozen=True)
+class Trainer:
+    """Play a game for some epochs.
+
+    In each step a batch is dealt and encoded once; then every player in turn takes a gradient
+    step on its own loss. The discriminator comes first, so that the encoder answers the
+    discriminator as it is now.
+
+    Parameters
+    ----------
+    epochs, steps_per_epoch : int
+    learning_rate_schedule : {"constant", "cosine", "halving"}
+    strength_schedule : {"constant", "linear", "sigmoid"}
+    warmup : float
+        Share of the training over which the ``linear`` schedule rises.
+    early_stopping : bool
+        End when the prediction loss no longer falls and, in an adversarial game, the
+        discriminator sits at its bound and a retrained one cannot beat it.
+    patience : int
+        Epochs without progress in the prediction loss before the training may end.
+    probe_every : int
+        Every so many epochs, a discriminator at its bound is put to the test: a fresh one is
+        retrained for a moment on frozen encodings. If that one beats the bound, the old one was
+        dead, not fooled, and the game goes on against the fresh one. 0: never.
+    callbacks : tuple of Callback
+    """
+
+    epochs: int
+    steps_per_epoch: int
+    learning_rate_schedule: LearningRateSchedule = "constant"
+    strength_schedule: StrengthSchedule = "constant"
+    warmup: float = 0.2
+    early_stopping: bool = True
+    patience: int = 10
+    probe_every: int = 0
+    callbacks: tuple[Callback, ...] = ()
+
+    def train(self, game: Game, rng: np.random.Generator) -> History:
+        """Play to the end and return what happened."""
+        history = History()
+        history.stopped = f"all {self.epochs} epochs done"
+        with Callbacks(self.callbacks, history, self.epochs) as callbacks:
+            game.begin(rng)
+            for epoch in range(self.epochs):
+                history.append(self._epoch(game, epoch, rng))
+                callbacks.epoch_end(epoch)
+                if self._converged(game, history, rng) and self.early_stopping:
+                    history.stopped = f"converged after {epoch + 1} of {self.epochs} epochs"
+                    break
+        if game.adversarial:
+            if "probe_loss" not in history or np.isnan(history["probe_loss"][-1]):
+                history.note(probe_loss=game.probe(rng))
+            problem = review_game(history)
+            if problem is not None:
+                warn(history, problem)
+        return history
+
+    def _epoch(self, game: Game, epoch: int, rng: np.random.Generator) -> dict[str, float]:
+        rate = learning_rate_factor(self.learning_rate_schedule, epoch, self.epochs)
+        for player in game.players:
+            player.scale_learning_rate(rate)
+        sums: dict[str, torch.Tensor] = {}
+        for index in range(self.steps_per_epoch):
+            progress = (epoch + index / self.steps_per_epoch) / self.epochs
+            factor = strength_factor(self.strength_schedule, progress, self.warmup)
+            step = game.deal(rng, factor)
+            figures = {f"{player.name}_loss": player.update(step) for player in game.players}
+            figures |= game.measure(step)
+            for name, value in figures.items():
+                sums[name] = sums[name] + value if name in sums else value
+        means = {name: float(total) / self.steps_per_epoch for name, total in sums.items()}
+        check_finite(means, epoch)
+        return game.conclude(means) | {"strength_factor": factor, "learning_rate_factor": rate}
+
+    def _converged(self, game: Game, history: History, rng: np.random.Generator) -> bool:
+        learned = plateaued(history["prediction_loss"], self.patience)
+        if not game.adversarial:
+            return learned
+        if not self.probe_every or history.n_epochs % self.probe_every:
+            return False
+        if not at_bound(history, self.probe_every):
+            return False
+        probe = game.probe(rng)
+        history.note(probe_loss=probe)
+        if aligned(probe, history["discriminator_bound"][-1]):
+            return learned and history["strength_factor"][-1] > 0.99
+        game.revive()
+        return False

@@ -1,0 +1,251 @@
+"""The surface that users touch: forms of input, refusals, scikit-learn's company."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+import torch
+from cases import drift, estimator, quick
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
+
+from grada import AdaptationWarning, AdaptedClassifier, AdaptedRegressor, DomainGraph, methods
+from grada.graph import UnknownDomainError
+
+pytestmark = pytest.mark.filterwarnings("ignore::grada.AdaptationWarning")
+FAST = quick("grda")
+CHAIN = DomainGraph.chain(["New York", 'say "hi"', "Zürich", 7])
+
+
+def small(n_per_domain=12, graph=CHAIN, n_features=3, seed=0):
+    rng = np.random.default_rng(seed)
+    domain = np.repeat(np.array(graph.names, dtype=object), n_per_domain)
+    X = rng.normal(size=(len(domain), n_features))
+    y = np.where(X[:, 0] > 0, "yes", "no").astype(object)
+    y[2 * n_per_domain :] = None
+    return X, y, domain
+
+
+def test_five_lines_from_the_readme():
+    X, y, states = small()
+    clf = AdaptedClassifier(method=FAST, graph=CHAIN, random_state=0)
+    clf.fit(X, y, sample_domain=states)
+    assert set(clf.predict(X, sample_domain=states)) <= {"yes", "no"}
+    proba = clf.predict_proba(X, sample_domain=states)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    assert clf.classes_.tolist() == ["no", "yes"]
+    assert clf.transform(X, sample_domain=states).shape == (len(X), 16)
+    assert {"discriminator_loss", "discriminator_bound", "prediction_loss"} <= set(clf.history_)
+    seen = [label is not None for label in y]
+    by_hand = np.mean(clf.predict(X, sample_domain=states)[seen] == y[seen])
+    assert clf.score(X, y, sample_domain=states) == pytest.approx(by_hand)
+
+
+def test_a_column_of_the_table_can_hold_the_domain():
+    X, y, states = small()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(state=states, kind=["u", "v"] * 24)
+    by_column = AdaptedClassifier(FAST, CHAIN, domain="state", random_state=0).fit(frame, y)
+    given = AdaptedClassifier(FAST, CHAIN, random_state=0)
+    given.fit(frame.drop(columns="state"), y, sample_domain=frame["state"])
+    np.testing.assert_array_equal(
+        by_column.predict_proba(frame),
+        given.predict_proba(frame.drop(columns="state"), sample_domain=frame["state"]),
+    )
+    assert by_column.feature_names_in_.tolist() == ["a", "b", "c", "state", "kind"]
+    with pytest.raises(ValueError, match="no column 'region'"):
+        AdaptedClassifier(FAST, CHAIN, domain="region").fit(frame, y)
+
+
+@pytest.mark.parametrize("kind", ["classification", "regression"])
+@pytest.mark.parametrize("name", ["source-only", "grda"])
+def test_works_on_awkward_tables(kind, name):
+    cases = {
+        "sizes 1 to 10,000": drift(kind, graph=DomainGraph.chain(4), sizes=[50, 10_000, 1, 7]),
+        "more features than rows": drift(kind, sizes=[10, 10, 10, 10, 5, 5], n_features=200),
+        "names": drift(
+            kind, graph=DomainGraph.chain(["a b", "o'clock", "日本", "x\ny"]), n_sources=2
+        ),
+    }
+    for task in cases.values():
+        X, y, domain = task.visible()
+        model = estimator(kind, quick(name, epochs=2), task.graph).fit(X, y, sample_domain=domain)
+        assert np.isfinite(model.transform(X, sample_domain=domain)).all()
+
+
+def test_thirty_classes_one_of_them_in_a_single_row():
+    rng = np.random.default_rng(0)
+    y = np.append(np.repeat(np.arange(29), 4), 29).astype(float)
+    X, domain = rng.normal(size=(len(y), 5)), np.arange(len(y)) % 3
+    domain[-1] = 0
+    y[domain == 2] = np.nan
+    model = AdaptedClassifier(FAST, DomainGraph.clique(3), random_state=0)
+    assert model.fit(X, y, sample_domain=domain).predict_proba(X, sample_domain=domain).shape == (
+        len(y),
+        30,
+    )
+
+
+def test_six_regression_outputs():
+    rng = np.random.default_rng(0)
+    X, domain = rng.normal(size=(60, 4)), np.repeat([0, 1, 2], 20)
+    y = X @ rng.normal(size=(4, 6)) * 100 + 1000
+    y[domain == 2] = np.nan
+    model = AdaptedRegressor(quick("grda", epochs=40), DomainGraph.chain(3), random_state=0)
+    predicted = model.fit(X, y, sample_domain=domain).predict(X, sample_domain=domain)
+    assert predicted.shape == (60, 6)
+    assert model.score(X, y, sample_domain=domain) > 0.5
+
+
+def refusals():
+    X, y, states = small()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    off = states.copy()
+    off[3] = "Yew Nork"
+    infinite = X.copy()
+    infinite[4, 1] = np.inf
+    one_class = np.where([label is None for label in y], None, "yes")
+    return {
+        "unknown domain": ({"sample_domain": off}, UnknownDomainError, "Yew Nork"),
+        "no label": ({"y": [None] * len(y)}, ValueError, "No row has a label"),
+        "infinite": ({"X": infinite}, ValueError, "infinity: column 1, row 4"),
+        "infinite column": (
+            {"X": frame.assign(b=infinite[:, 1])}, ValueError, "column 'b', row 4"),
+        "short y": ({"y": y[:-1]}, ValueError, "X has 48, y has 47, sample_domain has 48"),
+        "short domains": ({"sample_domain": states[:-1]}, ValueError, "sample_domain has 47"),
+        "one class": ({"y": one_class}, ValueError, "one class .*'yes'"),
+        "unknown method": ({"method": "gdra"}, ValueError, "'gdra'.*grda, plain, source-only"),
+        "no graph": ({"graph": None}, ValueError, "4 domains but there is no graph.*clique"),
+        "text in an array": ({"X": X.astype(str) + "x"}, ValueError, "arrays of bytes/strings"),
+        "short weights": ({"sample_weight": [1.0]}, ValueError, "sample_weight has 1"),
+        "text of nan": ({"y": np.array([str(v) for v in y])}, ValueError, "'None'"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("case", refusals())
+def test_refused_before_training_with_the_culprit_named(case, monkeypatch):
+    X, y, states = small()
+    change, error, message = refusals()[case]
+    arguments = {"X": X, "y": y, "sample_domain": states, "sample_weight": None} | {
+        key: value for key, value in change.items() if key not in ("method", "graph")
+    }
+    model = AdaptedClassifier(change.get("method", FAST), change.get("graph", CHAIN))
+    monkeypatch.setattr("grada.training.Trainer.train", lambda *a: pytest.fail("training started"))
+    with pytest.raises(error, match=message):
+        model.fit(**arguments)
+    assert not hasattr(model, "classes_")
+
+
+def test_predict_says_what_it_needs():
+    X, y, states = small()
+    model = AdaptedClassifier(FAST, CHAIN, random_state=0).fit(X, y, sample_domain=states)
+    with pytest.raises(ValueError, match=r"several domains.*sample_domain"):
+        model.predict(X)
+    with pytest.raises(UnknownDomainError, match="Boston"):
+        model.predict(X[:1], sample_domain=["Boston"])
+    with pytest.raises(ValueError, match="expecting 3 features"):
+        model.predict(X[:, :2], sample_domain=states)
+
+
+def test_one_domain_is_an_ordinary_classifier():
+    X, y, _ = small()
+    y = np.where(X[:, 0] > 0, "yes", "no")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = AdaptedClassifier(quick("grda", epochs=30), random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.9
+
+
+def test_grid_search_and_pipeline_on_labelled_data():
+    X, _, states = small()
+    y = np.where(X[:, 0] > 0, "yes", "no")
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(state=states)
+    search = GridSearchCV(
+        AdaptedClassifier("grda", CHAIN, domain="state", random_state=0).set_params(
+            method__epochs=2, method__width=8, method__head_start=5
+        ),
+        {"method__strength": [0.0, 1.0]},
+        cv=2,
+    )
+    assert search.fit(frame, y).best_params_["method__strength"] in (0.0, 1.0)
+    piped = make_pipeline(PolynomialFeatures(2), AdaptedClassifier(FAST, random_state=0))
+    assert cross_val_score(piped, X, y, cv=2).shape == (2,)
+
+
+def test_metadata_routing_needs_no_ceremony():
+    X, _, states = small()
+    y = np.where(X[:, 0] > 0, 1, 0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = AdaptedClassifier(FAST, CHAIN, random_state=0)
+        piped = make_pipeline(PolynomialFeatures(2), model).fit(X, y, sample_domain=states)
+        assert piped.predict(X, sample_domain=states).shape == y.shape
+        assert 0 <= piped.score(X, y, sample_domain=states) <= 1
+        search = GridSearchCV(model, {"method": ["plain", FAST]}, cv=2)
+        search.fit(X, y, sample_domain=states)
+        assert search.score(X, y, sample_domain=states) > 0.5
+
+
+def test_parameters_reach_the_method_and_survive_a_clone():
+    model = AdaptedClassifier(method="grda", graph=CHAIN)
+    assert model.get_params()["method__strength"] == methods.GRDA().strength
+    model.set_params(method__strength=3.0)
+    copy = clone(model)
+    assert copy.method.strength == 3.0
+    assert copy.graph is CHAIN
+    assert AdaptedClassifier(method="grda").method == "grda"
+
+
+def test_sample_weight_and_class_weight_matter():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 1)), (rng.random(200) < 0.1).astype(int)
+    method = quick("source-only", epochs=20)
+    plain = AdaptedClassifier(method, random_state=0).fit(X, y)
+    balanced = AdaptedClassifier(method, class_weight="balanced", random_state=0).fit(X, y)
+    weighted = AdaptedClassifier(method, random_state=0).fit(X, y, sample_weight=1 + 8 * y)
+    rare = [model.predict_proba(X)[:, 1].mean() for model in (plain, balanced, weighted)]
+    assert rare[0] == pytest.approx(0.1, abs=0.07)
+    assert rare[1] == pytest.approx(0.5, abs=0.1)
+    assert rare[2] > 0.35
+
+
+def test_any_module_can_encode_the_rows():
+    """Images and a convolution with dropout: reproducible, and the module given is untouched."""
+    X, y, states = small()
+    images = np.random.default_rng(0).normal(size=(len(X), 1, 6, 6))
+    module = torch.nn.Sequential(
+        torch.nn.Conv2d(1, 2, 3), torch.nn.ReLU(), torch.nn.Dropout(0.5), torch.nn.Flatten()
+    )
+    before = [p.detach().clone() for p in module.parameters()]
+    method = quick("grda", encoder=module)
+    outputs = []
+    for _ in range(2):
+        model = AdaptedClassifier(method, CHAIN, random_state=0)
+        model.fit(images, y, sample_domain=states)
+        outputs.append(model.predict_proba(images, sample_domain=states))
+    np.testing.assert_array_equal(*outputs)
+    assert all(torch.equal(a, b) for a, b in zip(before, module.parameters(), strict=True))
+    with pytest.raises(ValueError, match="cannot take a batch of rows of shape"):
+        AdaptedClassifier(method, CHAIN).fit(X, y, sample_domain=states)
+
+
+def test_exploding_predictions_are_named():
+    """A steep rule where the labels are, and a target far outside of all that was seen."""
+    rng = np.random.default_rng(0)
+    domain = np.repeat(["near", "next", "far off"], 20)
+    X = rng.normal(size=(60, 1)) + 200.0 * (domain == "far off")[:, None]
+    y = np.where(domain == "far off", np.nan, X[:, 0])
+    graph = DomainGraph.chain(["near", "next", "far off"])
+    method = quick("source-only", epochs=300, learning_rate=0.01, early_stopping=False)
+    with pytest.warns(AdaptationWarning, match="exploded in 'far off'"):
+        AdaptedRegressor(method, graph, random_state=0).fit(X, y, sample_domain=domain)
+
+
+def test_two_components_and_a_warning_that_names_the_cut_off_one():
+    graph = DomainGraph.from_edges([("a", "b"), ("c", "d")])
+    task = drift("regression", graph=graph, n_sources=1)
+    X, y, domain = task.visible()
+    with pytest.warns(AdaptationWarning, match="'c', 'd'"):
+        AdaptedRegressor(FAST, graph, random_state=0).fit(X, y, sample_domain=domain)
