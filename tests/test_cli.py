@@ -16,7 +16,7 @@ def grada(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_demo_ends_with_a_table_and_a_verdict():
     done = grada("demo", "--domains", "8", "--sources", "4")
     assert done.returncode == 0, done.stderr
-    for word in ("logistic regression", "Source-Only", "GRDA", "worst", "hop", "seconds"):
+    for word in ("Logistic regression", "Source-Only", "GRDA", "worst", "hop", "seconds"):
         assert word in done.stdout
     assert "Adapting along the graph" in done.stdout
 

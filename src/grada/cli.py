@@ -25,7 +25,7 @@ app = typer.Typer(
 
 TASKS = {"dg15": dg15, "dg60": dg60}
 DEMO_METHODS = ("plain", "source-only", "grda")
-_TITLES = {"plain": "logistic regression", "source-only": "Source-Only", "grda": "GRDA"}
+_TITLES = {"plain": "Logistic regression", "source-only": "Source-Only", "grda": "GRDA"}
 
 
 def _show_version(wanted: bool) -> None:
@@ -109,8 +109,8 @@ def bench(
         return
     levels = list(summaries[0].levels)
     table = Table(title=f"{task_name}: {metric} on the targets, {seeds} seeds, leak-free")
-    table.add_column("method")
-    for column in ("mean", "worst domain", *(f"level {level}" for level in levels), "seconds"):
+    table.add_column("method", no_wrap=True)
+    for column in ("mean", "worst\ndomain", *(f"level\n{level}" for level in levels), "seconds"):
         table.add_column(column, justify="right")
     for one in summaries:
         by_level = (f"{one.levels[level]:.1f}" for level in levels)
@@ -133,14 +133,15 @@ def _table(task: Task, results: list[Result]) -> Table:
         sizes["3+" if hops[name] >= 3 else str(hops[name])] += 1
     levels = [level for level, size in sizes.items() if size]
     table = Table(title="Accuracy in % on the domains without labels", title_justify="left")
-    table.add_column("method")
-    for column in ("mean", "worst domain"):
+    table.add_column("method", no_wrap=True)
+    for column in ("mean", "worst\ndomain"):
         table.add_column(column, justify="right")
     for level in levels:
         plural = "s" if sizes[level] > 1 else ""
         table.add_column(
-            f"{level} hop{'' if level == '1' else 's'} away\n({sizes[level]} domain{plural})",
+            f"{level} hop{'' if level == '1' else 's'} away\n{sizes[level]} domain{plural}",
             justify="right",
+            no_wrap=True,
         )
     table.add_column("seconds", justify="right")
     for result in results:
