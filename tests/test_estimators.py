@@ -1,6 +1,9 @@
 """The surface that users touch: forms of input, refusals, scikit-learn's company."""
 
+import copy
+import pickle
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -30,7 +33,13 @@ def small(n_per_domain=12, graph=CHAIN, n_features=3, seed=0):
     return X, y, domain
 
 
-def test_five_lines_from_the_readme():
+def test_the_first_example_of_the_readme_runs(capsys):
+    text = (Path(__file__).parents[1] / "README.md").read_text()
+    exec(text.split("```python")[1].split("```")[0], {})
+    assert "accuracy" in capsys.readouterr().out
+
+
+def test_five_lines():
     X, y, states = small()
     clf = AdaptedClassifier(method=FAST, graph=CHAIN, random_state=0)
     clf.fit(X, y, sample_domain=states)
@@ -249,3 +258,75 @@ def test_two_components_and_a_warning_that_names_the_cut_off_one():
     X, y, domain = task.visible()
     with pytest.warns(AdaptationWarning, match="'c', 'd'"):
         AdaptedRegressor(FAST, graph, random_state=0).fit(X, y, sample_domain=domain)
+
+
+def test_rows_without_their_domain_are_refused_when_there_is_a_graph():
+    X, y, _ = small()
+    with pytest.raises(ValueError, match=r"graph of 4 domains.*sample_domain"):
+        AdaptedClassifier(FAST, CHAIN).fit(X, y)
+    with pytest.raises(ValueError, match="one name; give one per row"):
+        AdaptedClassifier(FAST, CHAIN).fit(X, y, sample_domain="Zürich")
+
+
+def test_a_fit_in_one_domain_predicts_in_that_domain():
+    X, y, _ = small()
+    y = np.where(X[:, 0] > 0, 1, 0)
+    model = AdaptedClassifier(FAST, CHAIN, random_state=0).fit(X, y, sample_domain=[7] * len(X))
+    np.testing.assert_array_equal(
+        model.predict_proba(X), model.predict_proba(X, sample_domain=[7] * len(X))
+    )
+
+
+def test_columns_are_numbered_as_in_the_table_given():
+    X, y, states = small(graph=DomainGraph.chain(4))
+    table = np.column_stack([states, np.arange(len(X)) % 4, X]).astype(float)
+    model = AdaptedClassifier(
+        quick("grda", pair_on=1), DomainGraph.chain(4), domain=0, random_state=0
+    )
+    model.fit(table, y)
+    assert model.history_["discriminator_bound"][0] > 0.1
+
+
+def test_pairs_that_cannot_exist_are_named():
+    X, y, states = small()
+    model = AdaptedClassifier(quick("grda", pair_on=0), CHAIN, random_state=0)
+    with pytest.warns(AdaptationWarning, match="agree on column 0"):
+        model.fit(X, y, sample_domain=states)
+
+
+def test_a_refused_fit_leaves_the_model_as_it_was():
+    X, y, states = small()
+    model = AdaptedClassifier(FAST, CHAIN, random_state=0).fit(X, y, sample_domain=states)
+    before = model.predict_proba(X, sample_domain=states)
+    with pytest.raises(UnknownDomainError):
+        model.fit(X[:, :2], y, sample_domain=["?"] * len(X))
+    np.testing.assert_array_equal(before, model.predict_proba(X, sample_domain=states))
+    model.set_params(method__strength=9.0)
+    assert model.method_.strength == 1.0
+    for twin in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):  # noqa: S301
+        np.testing.assert_array_equal(before, twin.predict_proba(X, sample_domain=states))
+    encodings = model.set_params(method=FAST).fit_transform(X, y, sample_domain=states)
+    assert encodings.shape == (len(X), 16)
+
+
+def test_the_global_state_of_numpy_is_left_alone_without_a_seed():
+    X, y, states = small()
+    before = np.random.get_state()  # noqa: NPY002
+    AdaptedClassifier(FAST, CHAIN).fit(X, y, sample_domain=states)
+    np.testing.assert_array_equal(before[1], np.random.get_state()[1])  # noqa: NPY002
+    assert before[2] == np.random.get_state()[2]  # noqa: NPY002
+
+
+@pytest.mark.parametrize("device", ["cuda", "banana"])
+def test_a_device_that_is_not_there_is_refused_in_words(device):
+    if device == "cuda" and torch.cuda.is_available():
+        pytest.skip("there is a GPU here")
+    X, y, states = small()
+    with pytest.raises(ValueError, match=f"device='{device}'.*'cpu'"):
+        AdaptedClassifier(FAST, CHAIN, device=device).fit(X, y, sample_domain=states)
+
+
+def test_slow_learning_is_not_called_converged():
+    X, _, states = small()
+    model = AdaptedRegressor(quick("source-only", learning_rate=1e-5, epochs=40), CHAIN)
+    assert model.fit(X, 5 * X[:, 0], sample_domain=states).history_.n_epochs == 40

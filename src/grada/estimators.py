@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,22 +12,20 @@ import pandas as pd
 import torch
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    RegressorMixin,
+    TransformerMixin,
+    clone,
+)
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from grada import methods
-from grada.data import (
-    DomainData,
-    FeatureEncoder,
-    Kind,
-    LabelCoder,
-    Labels,
-    factorize_column,
-    label_weights,
-)
+from grada.data import Kind, Labels, factorize_column, read_table
 from grada.graph import DomainGraph
 from grada.training import Callback, History, Progress
 
@@ -79,47 +79,50 @@ class _Adapted(TransformerMixin, BaseEstimator):
         class_weight: Mapping[Any, float] | str | None = None,
     ) -> Self:
         self._validate_params()
-        method = methods.resolve(self.method)
-        features, domains = self._split(X, sample_domain, reset=True)
-        labels = Labels.read(y, kind=self._kind, missing_label=self.missing_label)
+        method = clone(methods.resolve(self.method))
+        features, domains = self._split(X, sample_domain, fitting=True)
+        labels = Labels.read(
+            y,
+            kind=self._kind,
+            missing_label=self.missing_label,
+            sample_weight=sample_weight,
+            class_weight=class_weight,
+        )
         _check_lengths(X=features, y=labels.known, sample_domain=domains)
         graph = self._domain_graph(domains)
-        # An encoder of the user's own may take images and the like.
-        allow_nd = getattr(method, "encoder", None) is not None
-        encoder = FeatureEncoder().fit(features, allow_nd=allow_nd)
-        weight = label_weights(labels, sample_weight, class_weight)
-        coder = LabelCoder.fit(labels)
-        self._check_classes(coder, labels, weight)
-        pair_on = getattr(method, "pair_on", None)
-        data = DomainData(
-            X=encoder.transform(features),
-            codes=graph.index(domains),
-            y=coder.encode(labels),
-            weight=weight,
+        column = method.pair_column
+        data, encoder, coder = read_table(
+            features,
+            labels,
+            domains,
             graph=graph,
-            kind=self._kind,
-            n_outputs=coder.n_outputs,
-            pair_key=None if pair_on is None else factorize_column(features, pair_on),
+            pair_key=None if column is None else factorize_column(X, column),
+            allow_nd=method.takes_any_shape,
         )
-        self.fitted_ = method.adapt(data, self._run(method))
+        run = self._run(method)
+        # Only now is anything about this estimator changed: a refused fit leaves it as it was.
+        validate_data(self, X, skip_check_array=True, reset=True)
+        self.fitted_ = method.adapt(data, run)
         self.graph_ = graph
         self.method_ = method
         self.history_: History = self.fitted_.history
         self._features, self._coder = encoder, coder
-        self._many_domains = len(np.unique(data.codes)) > 1
+        present = np.unique(data.codes)
+        self._only_domain = graph.names[present[0]] if len(present) == 1 else None
         if coder.classes is not None:
             self.classes_ = coder.classes
         return self
 
     def _output(self, X: Any, sample_domain: Any, *, encode: bool = False) -> NDArray[np.float64]:
         check_is_fitted(self, "fitted_")
-        features, domains = self._split(X, sample_domain, reset=False)
+        features, domains = self._split(X, sample_domain, fitting=False)
         _check_lengths(X=features, sample_domain=domains)
         codes = self.graph_.index(domains)
         table = self._features.transform(features)
-        return self.fitted_.encode(table, codes) if encode else self.fitted_.predict(table, codes)
+        fitted: methods.FittedMethod = self.fitted_
+        return fitted.encode(table, codes) if encode else fitted.predict(table, codes)
 
-    def _split(self, X: Any, sample_domain: Any, *, reset: bool) -> tuple[Any, Any]:
+    def _split(self, X: Any, sample_domain: Any, *, fitting: bool) -> tuple[Any, Any]:
         """Features, and the domain of each row: given, a column of X, or one for all."""
         if sparse.issparse(X):
             raise TypeError(
@@ -128,20 +131,37 @@ class _Adapted(TransformerMixin, BaseEstimator):
             )
         if not hasattr(X, "columns") and np.asarray(X).ndim < 2:
             check_array(X)  # says how to reshape it
-        validate_data(self, X, skip_check_array=True, reset=reset)
+        if not fitting:
+            validate_data(self, X, skip_check_array=True, reset=False)
         if self.domain is not None:
             if sample_domain is not None:
                 raise ValueError("Give either domain= (a column of X) or sample_domain, not both.")
             return _take_column(X, self.domain)
-        if sample_domain is not None:
-            return X, sample_domain
-        if not reset and self._many_domains:
+        if sample_domain is None:
+            return X, np.full(_num_samples(X), self._only(fitting), dtype=object)
+        if isinstance(sample_domain, str):
             raise ValueError(
-                "This model was fitted on several domains: say which domain each row is in, with "
-                "sample_domain."
+                f"sample_domain={sample_domain!r} is one name; give one per row, in a list."
             )
-        only = _ONLY if reset else self.graph_.names[0]
-        return X, np.full(_num_samples(X), only)
+        return X, sample_domain
+
+    def _only(self, fitting: bool) -> Any:
+        """Name of the one domain of rows that come without; refused if there are several."""
+        several = (
+            "say which domain each row is in: give sample_domain, or name a column with domain="
+        )
+        if fitting:
+            if self.graph is None:
+                return _ONLY
+            if len(self.graph) > 1:
+                raise ValueError(f"There is a graph of {len(self.graph)} domains, so {several}.")
+            return self.graph.names[0]
+        if self._only_domain is None:
+            raise ValueError(
+                f"This model was fitted on several domains: {several} (in a search or a pipeline, "
+                "sample_domain needs sklearn.set_config(enable_metadata_routing=True))."
+            )
+        return self._only_domain
 
     def _domain_graph(self, domains: Any) -> DomainGraph:
         graph: DomainGraph | None = self.graph
@@ -156,23 +176,18 @@ class _Adapted(TransformerMixin, BaseEstimator):
             )
         return DomainGraph.clique(names.tolist())
 
-    def _check_classes(self, coder: LabelCoder, labels: Labels, weight: NDArray[Any]) -> None:
-        if coder.classes is None:
-            return
-        counting = np.unique(labels.values[weight[labels.known] > 0])
-        if len(counting) < 2:
-            raise ValueError(
-                f"All labels are of one class ({counting[0]!r}): a classifier needs at least two "
-                "classes among the labelled rows."
-            )
-
     def _run(self, method: methods.Method) -> methods.Run:
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        name = str(self.device)
-        if name == "auto":
-            name = "cuda" if torch.cuda.is_available() else "cpu"
+        if self.random_state is None:
+            seed = secrets.randbits(31)  # not from the global state, which others rely on
+        else:
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         callbacks: tuple[Callback, ...] = (Progress(method.name),) if self.verbose else ()
-        return methods.Run(seed, torch.device(name), callbacks)
+        return methods.Run(seed, _device(self.device), callbacks)
+
+    def fit_transform(self, X: Any, y: Any, sample_domain: Any = None, **fit_params: Any) -> Any:
+        """Fit, and return the encodings of the same rows."""
+        self.fit(X, y, sample_domain=sample_domain, **fit_params)
+        return self.transform(X, sample_domain=sample_domain)
 
     def transform(self, X: Any, sample_domain: Any = None) -> NDArray[np.float64]:
         """Encodings of rows.
@@ -205,12 +220,16 @@ class _Adapted(TransformerMixin, BaseEstimator):
         output = self._output(X, sample_domain)
         return self._coder.decode(output)
 
-    def _labelled(self, X: Any, y: Any, sample_domain: Any) -> tuple[Labels, NDArray[Any]]:
-        """True labels of the rows that have one, and predictions for them."""
+    def _labelled(
+        self, X: Any, y: Any, sample_domain: Any, sample_weight: ArrayLike | None
+    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """True labels of the rows that have one, predictions for them, and their weights."""
+        labels = Labels.read(
+            y, kind=self._kind, missing_label=self.missing_label, sample_weight=sample_weight
+        )
+        _check_lengths(X=X, y=labels.known)
         predicted = self.predict(X, sample_domain=sample_domain)
-        labels = Labels.read(y, kind=self._kind, missing_label=self.missing_label)
-        _check_lengths(X=predicted, y=labels.known)
-        return labels, predicted[labels.known]
+        return labels.values, predicted[labels.known], labels.weight[labels.known]
 
 
 class AdaptedClassifier(ClassifierMixin, _Adapted):
@@ -339,9 +358,8 @@ class AdaptedClassifier(ClassifierMixin, _Adapted):
         -------
         float
         """
-        labels, predicted = self._labelled(X, y, sample_domain)
-        weight = None if sample_weight is None else np.asarray(sample_weight)[labels.known]
-        return float(accuracy_score(labels.values, predicted, sample_weight=weight))
+        truth, predicted, weight = self._labelled(X, y, sample_domain, sample_weight)
+        return float(accuracy_score(truth, predicted, sample_weight=weight))
 
 
 class AdaptedRegressor(RegressorMixin, _Adapted):
@@ -447,9 +465,21 @@ class AdaptedRegressor(RegressorMixin, _Adapted):
         -------
         float
         """
-        labels, predicted = self._labelled(X, y, sample_domain)
-        weight = None if sample_weight is None else np.asarray(sample_weight)[labels.known]
-        return float(r2_score(labels.values, predicted, sample_weight=weight))
+        truth, predicted, weight = self._labelled(X, y, sample_domain, sample_weight)
+        return float(r2_score(truth, predicted, sample_weight=weight))
+
+
+def _device(device: str | torch.device) -> torch.device:
+    if str(device) == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        chosen = torch.device(device)
+        torch.zeros(1, device=chosen)
+    except (RuntimeError, AssertionError) as error:
+        raise ValueError(
+            f"device={str(device)!r} cannot be used on this machine ({error}). Use 'auto' or 'cpu'."
+        ) from None
+    return chosen
 
 
 def _take_column(X: Any, column: str | int) -> tuple[Any, Any]:
@@ -459,13 +489,13 @@ def _take_column(X: Any, column: str | int) -> tuple[Any, Any]:
             some = ", ".join(repr(name) for name in list(X.columns)[:10])
             raise ValueError(f"X has no column {column!r} with the domains. It has: {some}.")
         return X.drop(columns=[column]), X[column]
-    array = np.asarray(X)
-    if not isinstance(column, (int, np.integer)) or not 0 <= column < array.shape[1]:
+    array = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
+    if not isinstance(column, Integral) or not 0 <= column < array.shape[1]:
         raise ValueError(
             f"domain={column!r}: X is an array with {array.shape[1]} columns, so give the number "
             "of one, or X as a DataFrame."
         )
-    return np.delete(array, column, axis=1), array[:, column]
+    return np.delete(array, int(column), axis=1), array[:, int(column)]
 
 
 def _check_lengths(**tables: Any) -> None:

@@ -1,7 +1,10 @@
 import numpy as np
+import pytest
 from cases import drift, predictions
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
 from grada import methods
@@ -21,3 +24,6 @@ def test_takes_any_estimator():
     task = drift("regression")
     model, _ = predictions(task, methods.Plain(estimator=DecisionTreeRegressor(max_depth=2)))
     assert model.fitted_.model.get_depth() == 2
+    predictions(drift("classification"), methods.Plain(estimator=KNeighborsClassifier()))
+    with pytest.raises(ValueError, match="LinearSVC has no predict_proba"):
+        predictions(drift("classification"), methods.Plain(estimator=LinearSVC()))

@@ -78,7 +78,7 @@ def test_stops_when_nothing_improves_any_more():
     game, recorder = Bowl(), Recorder()
     trainer = Trainer(epochs=500, steps_per_epoch=5, patience=5, callbacks=(recorder,))
     history = trainer.train(game, rng())
-    assert float(game.x) == pytest.approx(3.0, abs=0.05)
+    assert float(game.x.detach()) == pytest.approx(3.0, abs=0.05)
     assert history.n_epochs < 500
     assert "converged" in history.stopped
     assert recorder.calls == ["start", *range(history.n_epochs), "end"]
@@ -113,10 +113,17 @@ def test_at_the_bound_but_beaten_by_a_probe_is_revived_until_it_is_not():
     assert "converged" in history.stopped
 
 
+def test_worse_than_blind_is_revived_too():
+    game, trainer = play([1.5, 1.5, 1.5, 1.5, 1.0], [0.4, 0.97])
+    assert "converged" in trainer.train(game, rng()).stopped
+    assert game.revived == 1
+
+
 @pytest.mark.parametrize(
     ("losses", "probe", "message"),
     [
         ([1.0], 0.4, "never learned"),
+        ([1.5], 0.4, "never learned"),
         ([0.5, 1.0], 0.4, "fell behind"),
         ([0.5], 0.4, "never fooled"),
     ],

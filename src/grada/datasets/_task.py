@@ -182,8 +182,10 @@ class Task:
         -------
         X, y, domain
             The table, the labels with gaps in the rows of targets, and the domain of each row.
+            Arrays are read-only; a DataFrame is a copy.
         """
-        return self.X, self.y, self.domain
+        table = self.X.copy() if isinstance(self.X, pd.DataFrame) else self.X
+        return table, self.y, self.domain
 
     def reveal(self) -> NDArray[Any]:
         """Return the whole truth, hidden labels included: for figures and oracles, never to fit.

@@ -190,6 +190,7 @@ class AdversarialGame(NeuralGame):
     def revive(self) -> None:
         """Go on with the discriminator that the last probe trained."""
         self.discriminator, player = self._fresh
+        player.learning_rate = self.method.discriminator_learning_rate
         self.players = [player, *self.players[1:]]
 
     def _train_alone(self, player: Player, steps: int, rng: np.random.Generator) -> list[float]:

@@ -59,6 +59,16 @@ class Method(BaseEstimator, ABC):
     kinds: ClassVar[tuple[Kind, ...]] = ("classification", "regression")
     _parameter_constraints: ClassVar[Mapping[str, Any]] = {}
 
+    @property
+    def takes_any_shape(self) -> bool:
+        """Whether rows may be images and the like, left unscaled, instead of vectors."""
+        return False
+
+    @property
+    def pair_column(self) -> str | int | None:
+        """Column of X that both rows of a pair must agree on, for methods that pair rows."""
+        return None
+
     @abstractmethod
     def adapt(self, data: DomainData, run: Run) -> FittedMethod:
         """Learn from the visible labels and all rows."""

@@ -31,6 +31,7 @@ POSITIVE_REAL = Interval(Real, 0, None, closed="neither")
 #: Predictions this many standard deviations from the visible labels are called an explosion.
 EXPLODED = 10.0
 _PREDICT_ROWS = 16384
+_PREDICT_IMAGES = 256
 
 
 @dataclass
@@ -151,6 +152,11 @@ class NeuralMethod(Method):
             raise ValueError(f"Unknown preset {name!r}; known: {', '.join(cls.presets)}.")
         return cls(**{**cls.presets[name], **settings})
 
+    @property
+    def takes_any_shape(self) -> bool:
+        """An encoder of the user's own may take anything."""
+        return self.encoder is not None
+
     def adapt(self, data: DomainData, run: Run) -> FittedMethod:
         """Train the networks."""
         self.check(data)
@@ -163,7 +169,7 @@ class NeuralMethod(Method):
             game = self._game(network, data, run)
             history = self._trainer(data, run).train(game, run.rng())
         history.messages[:0] = notices
-        fitted = FittedNetwork(network, data.kind, run.device, history)
+        fitted = FittedNetwork(network, data.kind, run.device, history, own_encoder=own)
         _warn_of_explosion(fitted, data)
         return fitted
 
@@ -190,6 +196,7 @@ class NeuralMethod(Method):
             learning_rate_schedule=self.learning_rate_schedule,
             early_stopping=self.early_stopping,
             patience=self.patience,
+            tolerance=self.learning_rate,
             callbacks=run.callbacks,
         )
 
@@ -299,12 +306,24 @@ class FittedNetwork(FittedMethod):
     would depend, in the last digits, on the rows that happen to be in the same batch.
     """
 
-    def __init__(self, network: Network, kind: str, device: torch.device, history: History):
+    def __init__(
+        self,
+        network: Network,
+        kind: str,
+        device: torch.device,
+        history: History,
+        *,
+        own_encoder: bool = False,
+    ):
         self.network = network.eval()
         self.kind = kind
         self.device = device
         self.history = history
-        self.dtype = torch.float64 if device.type == "cpu" else torch.float32
+        # A user's own encoder is asked the way it was trained: in single precision, and in
+        # batches that images fit into.
+        double = device.type == "cpu" and not own_encoder
+        self.dtype = torch.float64 if double else torch.float32
+        self.batch_size = _PREDICT_IMAGES if own_encoder else _PREDICT_ROWS
         self.network.to(self.dtype)
 
     def predict(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -324,8 +343,8 @@ class FittedNetwork(FittedMethod):
         codes: NDArray[np.int64],
     ) -> Tensor:
         outputs = []
-        for start in range(0, len(X), _PREDICT_ROWS):
-            rows = slice(start, start + _PREDICT_ROWS)
+        for start in range(0, max(len(X), 1), self.batch_size):
+            rows = slice(start, start + self.batch_size)
             x = torch.from_numpy(X[rows]).to(self.device, self.dtype)
             outputs.append(module(x, torch.from_numpy(codes[rows]).to(self.device)).cpu())
         return torch.cat(outputs).double()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
+from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 from torch import Tensor, nn
 
@@ -36,7 +38,8 @@ class GRDA(AdversarialMethod):
     ----------
     pair_loss : {"balanced", "plain"}
         ``plain`` is equation 3 of the paper; ``balanced`` lets edges and non-edges weigh the
-        same, so that a sparse graph is not all non-edges. Its bound is ln 2.
+        same, so that a sparse graph is not all non-edges. Its bound is ln 2 as long as every
+        step sees an edge; a step that sees none counts as plain.
     logits : {"signed", "inner", "distance"}
         How two outputs of the discriminator make a logit. The paper's inner product is largest
         for equal rows, so it cannot call pairs within a domain non-edges and is blind on a
@@ -50,7 +53,9 @@ class GRDA(AdversarialMethod):
     discriminator_dim : int
         Dimension k of the discriminator's output.
     pair_on : str or int, optional
-        A column of X that both rows of a pair must agree on, such as the month.
+        A column of X that both rows of a pair must agree on, such as the month. The bound takes
+        no account of how much the column itself tells about edges: if domains differ in it, the
+        encodings can only reach the bound by hiding it too.
 
     Other settings: see AdversarialMethod and NeuralMethod. ``GRDA.preset("paper")`` has the
     networks, learning rates and schedule of the paper, with the plain loss.
@@ -88,8 +93,13 @@ class GRDA(AdversarialMethod):
         "bias": ["boolean"],
         "standardize": ["boolean"],
         "discriminator_dim": [POSITIVE],
-        "pair_on": [str, int, None],
+        "pair_on": [str, Integral, None],
     }
+
+    @property
+    def pair_column(self) -> str | int | None:
+        """The column named by ``pair_on``."""
+        return self.pair_on
 
     def discriminator(self, width: int, generator: torch.Generator) -> nn.Module:
         """Fully connected layers with a k-dimensional output."""
@@ -116,10 +126,20 @@ class GRDA(AdversarialMethod):
         return float(theory.entropy(np.clip(chance, 0.0, 1.0)))
 
     def nothing_to_align(self, data: DomainData) -> str | None:
-        """One domain, or no edge among the domains that have rows."""
-        present = np.unique(data.codes)
-        if data.graph.weights[present][:, present].nnz == 0:
+        """No pair of rows that is an edge, or none that is a non-edge."""
+        present, counts = np.unique(data.codes, return_counts=True)
+        weights = data.graph.weights[present][:, present].tocoo()
+        if weights.nnz == 0:
             return "No two domains with rows are joined in the graph."
+        complete = weights.nnz == len(present) * (len(present) - 1) and weights.data.min() == 1
+        if complete and counts.max() == 1:
+            return "All domains are joined and each has one row, so every pair is an edge."
+        if data.pair_key is not None:
+            shape = (data.graph.n_domains, int(data.pair_key.max()) + 1)
+            ones = np.ones(len(data.codes), dtype=np.float32)
+            seen = sparse.csr_array((ones, (data.codes, data.pair_key)), shape=shape)[present]
+            if seen[weights.row].multiply(seen[weights.col]).nnz == 0:
+                return f"No two rows of joined domains agree on column {self.pair_on!r} (pair_on)."
         return None
 
     def _pairs(self, batch: Batch) -> PairWeights:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.utils.validation import has_fit_parameter
 
 from grada.data import DomainData
 from grada.methods._base import FittedMethod, Method, Run
@@ -50,10 +51,24 @@ class Plain(Method):
             model = LogisticRegression(max_iter=1000)
         else:
             model = RidgeCV(alphas=np.logspace(-4, 4, 25))
-        if "random_state" in model.get_params():
+        if model.get_params().get("random_state", run) is None:
             model.set_params(random_state=run.random_state)
+        if data.kind == "classification" and not hasattr(model, "predict_proba"):
+            raise ValueError(
+                f"{type(model).__name__} has no predict_proba. Wrap it in "
+                "sklearn.calibration.CalibratedClassifierCV."
+            )
         rows = data.labelled
-        model.fit(_flat(data.X[rows]), data.y[rows], sample_weight=data.weight[rows])
+        y, weight = data.y[rows], data.weight[rows]
+        if np.ptp(weight) == 0:
+            weighted = {}
+        elif has_fit_parameter(model, "sample_weight"):
+            weighted = {"sample_weight": weight}
+        else:
+            raise ValueError(f"{type(model).__name__} takes no sample_weight or class_weight.")
+        model.fit(
+            _flat(data.X[rows]), y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y, **weighted
+        )
         return FittedPlain(model, data.kind)
 
 

@@ -16,8 +16,8 @@ LogitKind = Literal["signed", "inner", "distance"]
 class PairWeights:
     """How much each pair of rows counts in the pair loss, and as what.
 
-    ``edge`` + ``non_edge`` sums to one over all pairs, so ``expected_edge`` is the probability
-    of an edge in the distribution of pairs that the discriminator is shown.
+    ``total`` sums to one over all pairs and ``edge`` is the part of it that counts as edges, so
+    ``expected_edge`` is the probability of an edge among the pairs that are shown.
     """
 
     edge: Tensor

@@ -23,9 +23,8 @@ class Batch:
     codes : Tensor of shape (n_labelled + D * R,)
     y, weight : Tensor
         Labels of the first ``n_labelled`` rows and their weights (None: all ones).
-    domains : Tensor of shape (D,)
     edges : Tensor of shape (D, D)
-        Weights between them.
+        Weights between the domains.
     rows_per_domain : int
         R.
     row : Tensor of shape (D * R,)
@@ -39,7 +38,6 @@ class Batch:
     codes: Tensor
     y: Tensor
     weight: Tensor | None
-    domains: Tensor
     edges: Tensor
     rows_per_domain: int
     row: Tensor
@@ -97,7 +95,6 @@ class Dealer:
             codes=self._tensor(data.codes[rows]),
             y=self._tensor(data.y[labelled]),
             weight=None if self._weight is None else self._tensor(self._weight[labelled]),
-            domains=self._tensor(domains),
             edges=self._tensor(edges),
             rows_per_domain=self._rows_per_domain,
             row=self._tensor(aligned),

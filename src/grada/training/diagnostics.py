@@ -58,6 +58,15 @@ def at_bound(history: History, patience: int) -> bool:
     )
 
 
+def fooled(history: History, patience: int) -> bool:
+    """Whether the discriminator has done no better than a blind one for ``patience`` epochs."""
+    losses, bounds = history["discriminator_loss"], history["discriminator_bound"]
+    return len(losses) >= patience and all(
+        loss >= (1.0 - AT_BOUND) * bound
+        for loss, bound in zip(losses[-patience:], bounds[-patience:], strict=True)
+    )
+
+
 def aligned(probe_loss: float, bound: float) -> bool:
     """Whether a discriminator retrained on frozen encodings cannot beat the bound."""
     return probe_loss >= (1.0 - PROBE_MARGIN) * bound
@@ -79,9 +88,10 @@ def review_game(history: History) -> str | None:
         learned = min(losses) < (1.0 - AT_BOUND) * bound
         what = "fell behind" if learned else "never learned"
         return (
-            f"The discriminator {what}: its loss ended at {losses[-1]:.3f}, at the bound "
-            f"{bound:.3f}, but one retrained on the same encodings reaches {probe:.3f}. The "
-            "domains are not aligned. Raise discriminator_learning_rate or lower strength."
+            f"The discriminator {what}: its loss ended at {losses[-1]:.3f}, no better than blind "
+            f"(the bound is {bound:.3f}), but one retrained on the same encodings reaches "
+            f"{probe:.3f}. The domains are not aligned. Raise discriminator_learning_rate or "
+            "epochs, or lower strength."
         )
     return None
 

@@ -14,6 +14,7 @@ from grada.training.diagnostics import (
     aligned,
     at_bound,
     check_finite,
+    fooled,
     plateaued,
     review_game,
     warn,
@@ -78,6 +79,9 @@ class Trainer:
         discriminator sits at its bound and a retrained one cannot beat it.
     patience : int
         Epochs without progress in the prediction loss before the training may end.
+    tolerance : float
+        What counts as progress. It should follow the learning rate: who takes small steps makes
+        small progress.
     probe_every : int
         Every so many epochs, a discriminator at its bound is put to the test: a fresh one is
         retrained for a moment on frozen encodings. If that one beats the bound, the old one was
@@ -92,6 +96,7 @@ class Trainer:
     warmup: float = 0.2
     early_stopping: bool = True
     patience: int = 10
+    tolerance: float = 1e-3
     probe_every: int = 0
     callbacks: tuple[Callback, ...] = ()
 
@@ -133,16 +138,17 @@ class Trainer:
         return game.conclude(means) | {"strength_factor": factor, "learning_rate_factor": rate}
 
     def _converged(self, game: Game, history: History, rng: np.random.Generator) -> bool:
-        learned = plateaued(history["prediction_loss"], self.patience)
+        learned = plateaued(history["prediction_loss"], self.patience, self.tolerance)
         if not game.adversarial:
             return learned
         if not self.probe_every or history.n_epochs % self.probe_every:
             return False
-        if not at_bound(history, self.probe_every):
+        if not fooled(history, self.probe_every):
             return False
         probe = game.probe(rng)
         history.note(probe_loss=probe)
         if aligned(probe, history["discriminator_bound"][-1]):
-            return learned and history["strength_factor"][-1] > 0.99
+            settled = at_bound(history, self.probe_every)
+            return learned and settled and history["strength_factor"][-1] > 0.99
         game.revive()
         return False

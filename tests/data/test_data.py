@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from grada import DomainGraph
-from grada.data import DomainData, FeatureEncoder, LabelCoder, Labels, label_weights
+from grada.data import DomainData, FeatureEncoder, LabelCoder, Labels
 
 MISSING_CLASS_LABELS = {
     "floats": np.array([0.0, 1.0, np.nan]),
@@ -107,12 +107,80 @@ def test_a_gap_in_a_category_is_named():
         FeatureEncoder().fit(pd.DataFrame({"kind": ["a", None], "size": [1.0, 2.0]}))
 
 
+def read(y, **settings):
+    return Labels.read(y, kind="classification", **settings)
+
+
 def test_weights_multiply_and_have_mean_one():
-    labels = Labels.read(["a", "a", "a", "b", None], kind="classification")
-    weight = label_weights(labels, sample_weight=[1, 1, 0, 3, 9], class_weight="balanced")
-    assert weight[4] == 0
-    assert weight[2] == 0
-    assert weight[weight > 0].mean() == pytest.approx(1.0)
-    assert weight[3] / weight[0] == pytest.approx(9.0)
+    y = ["a", "a", "a", "b", None]
+    labels = read(y, sample_weight=[1, 1, 0, 3, 9], class_weight="balanced")
+    assert labels.known.tolist() == [True, True, False, True, False]
+    assert labels.weight[labels.known].mean() == pytest.approx(1.0)
+    assert labels.weight[3] / labels.weight[0] == pytest.approx(6.0)  # 3 / 1 and 2 rows to 1
     with pytest.raises(ValueError, match="zero"):
-        label_weights(labels, sample_weight=[0, 0, 0, 0, 1])
+        read(y, sample_weight=[0, 0, 0, 0, 1])
+    for bad in ({"a": -1.0}, {"a": float("nan")}):
+        with pytest.raises(ValueError, match="class_weight must be"):
+            read(y, class_weight=bad)
+
+
+def test_a_label_of_weight_zero_is_not_looked_at():
+    """Else hiding labels by their weight would leak them through scale and classes."""
+    values = [Labels.read([1.0, 3.0, hidden], kind="regression", sample_weight=[1, 1, 0])
+              for hidden in (2.0, 1e9)]  # fmt: skip
+    first, second = (LabelCoder.fit(labels) for labels in values)
+    assert first.center == second.center
+    assert first.scale == second.scale
+    hidden = LabelCoder.fit(read(["a", "b", "secret"], sample_weight=[1, 1, 0]))
+    assert hidden.classes.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("unit", [1e-13, 1.0, 1e30])
+def test_the_unit_of_y_does_not_matter(unit):
+    y = np.array([1.0, 2.0, 4.0]) * unit
+    labels = Labels.read(y, kind="regression")
+    coder = LabelCoder.fit(labels)
+    np.testing.assert_allclose(coder.decode(coder.encode(labels).astype(float)), y, rtol=1e-6)
+
+
+def test_mixed_labels_and_the_right_culprit_are_named():
+    with pytest.raises(ValueError, match=r"mixes texts and other labels: 'a' and 1 \(row 1\)"):
+        read(["a", 1])
+    with pytest.raises(ValueError, match="Row 2 of y holds 'high'"):
+        Labels.read([1.0, 2.0, "high"], kind="regression")
+    with pytest.raises(ValueError, match=r"infinity.*row 1"):
+        Labels.read([1.0, np.inf], kind="regression")
+    with pytest.raises(ValueError, match="give one value"):
+        read(["a", "b"], missing_label=["a", "b"])
+    assert read(["a", "b", None], missing_label=pd.NA).known.sum() == 2
+
+
+def test_kinds_of_columns_are_settled_in_fit():
+    frame = pd.DataFrame({"level": pd.Categorical([1, 2, 1]), "size": [1.0, 2.0, 3.0]})
+    encoder = FeatureEncoder().fit(frame)
+    same = frame.assign(level=[1.0, 2.0, 1.0])
+    np.testing.assert_array_equal(encoder.transform(frame), encoder.transform(same))
+    with pytest.raises(ValueError, match=r"'size' is numeric, but row 1 holds '2,5'"):
+        encoder.transform(frame.assign(size=["1", "2,5", "3"]))
+    with pytest.raises(ValueError, match="same columns in the same order"):
+        encoder.transform(frame[["size", "level"]])
+    with pytest.raises(ValueError, match="DataFrame"):
+        encoder.transform(np.ones((3, 2)))
+
+
+def test_tables_that_users_really_have():
+    numbers = pd.DataFrame({0: ["red", "blue"], 1: [1.0, 2.0], 2: [5.0, 7.0]})
+    assert FeatureEncoder().fit(numbers).transform(numbers).shape == (2, 4)
+    objects = pd.DataFrame({"a": [1.5, 2.5], "b": [3, 4]}).astype(object)
+    assert FeatureEncoder().fit(objects).transform(objects).shape == (2, 2)
+    with pytest.raises(ValueError, match="'when' holds dates"):
+        FeatureEncoder().fit(pd.DataFrame({"when": pd.to_datetime(["2020-01-01"])}))
+    with pytest.raises(ValueError, match="more than one column 'a'"):
+        FeatureEncoder().fit(pd.DataFrame([[1.0, 2.0]], columns=["a", "a"]))
+    small = FeatureEncoder().fit(np.array([[1.0], [2.0]]))
+    with pytest.raises(ValueError, match="column 0, row 0, is too large"):
+        small.transform(np.array([[1e60]]))
+    images = np.zeros((3, 1, 2, 2))
+    images[2, 0, 1, 0] = np.nan
+    with pytest.raises(ValueError, match=r"NaN: place \(0, 1, 0\), row 2"):
+        FeatureEncoder().fit(images, allow_nd=True)
