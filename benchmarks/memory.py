@@ -13,7 +13,7 @@ from benchmarks._measure import Ratio, Requirement, Result
 
 # Three sizes at equal distances: growth is linear if both increments are the same.
 SIZES = (100_000, 550_000, 1_000_000)
-SMALL = 100_000
+SMALL = 10_000
 LINEAR = 1.25
 
 

@@ -71,8 +71,8 @@ class DomainSampler:
         self, graph: DomainGraph, present: Codes, size: int, policy: Policy = "mixture"
     ) -> None:
         weights = graph.weights
-        self._indptr = weights.indptr.astype(np.int64)
-        self._indices = weights.indices.astype(np.int64)
+        self._indptr = weights.indptr.astype(np.int64, copy=False)
+        self._indices = weights.indices.astype(np.int64, copy=False)
         self._data = weights.data.astype(np.float32)
         self._degree = np.diff(self._indptr)
         self._present = present

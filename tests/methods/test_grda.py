@@ -196,6 +196,14 @@ def test_the_bound_is_that_of_the_pairs_drawn():
     assert np.mean(walks["discriminator_bound"]) > np.mean(anywhere["discriminator_bound"]) + 0.02
 
 
+@pytest.mark.parametrize("logits", ["signed", "inner", "distance"])
+@pytest.mark.parametrize("settings", [{}, {"bias": False}, {"standardize": False}])
+def test_every_form_of_the_discriminator_plays(logits, settings):
+    model, output = predictions(drift("regression"), quick("grda", logits=logits, **settings))
+    assert np.isfinite(output).all()
+    assert np.isfinite(model.history_["discriminator_loss"]).all()
+
+
 def test_the_paper_preset_is_the_papers():
     method = methods.GRDA.preset("paper", epochs=2, width=8)
     assert (method.discriminator_layers, method.raw_layers, method.joint_layers) == (6, 3, 2)

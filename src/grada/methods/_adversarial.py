@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
@@ -95,25 +96,25 @@ class AdversarialMethod(NeuralMethod):
         "policy": [StrOptions({"mixture", "random", "connected"})],
     }
 
+    @abstractmethod
     def discriminator(self, width: int, generator: torch.Generator) -> nn.Module:
         """Make a discriminator of encodings of the given width."""
-        raise NotImplementedError
 
+    @abstractmethod
     def discriminator_loss(self, discriminator: nn.Module, encoding: Tensor, step: Step) -> Tensor:
         """Loss of the discriminator on the encodings of the rows to align."""
-        raise NotImplementedError
 
+    @abstractmethod
     def chance(self, step: Step) -> Tensor:
         """What must be averaged over steps to know the loss of a discriminator that is blind."""
-        raise NotImplementedError
 
+    @abstractmethod
     def bound(self, chance: float) -> float:
         """Loss of the best blind discriminator: the most the encoder can reach."""
-        raise NotImplementedError
 
+    @abstractmethod
     def nothing_to_align(self, data: DomainData) -> str | None:
         """Why the game cannot be played on this data, if it cannot."""
-        raise NotImplementedError
 
     def notices(self, data: DomainData) -> list[str]:
         """Say so when there is nothing to align."""
