@@ -97,7 +97,7 @@ class AdversarialMethod(NeuralMethod):
     }
 
     @abstractmethod
-    def discriminator(self, width: int, generator: torch.Generator) -> nn.Module:
+    def discriminator(self, data: DomainData, width: int, generator: torch.Generator) -> nn.Module:
         """Make a discriminator of encodings of the given width."""
 
     @abstractmethod
@@ -109,12 +109,17 @@ class AdversarialMethod(NeuralMethod):
         """What must be averaged over steps to know the loss of a discriminator that is blind."""
 
     @abstractmethod
-    def bound(self, chance: float) -> float:
+    def bound(self, data: DomainData, chance: float) -> float:
         """Loss of the best blind discriminator: the most the encoder can reach."""
 
     @abstractmethod
     def nothing_to_align(self, data: DomainData) -> str | None:
         """Why the game cannot be played on this data, if it cannot."""
+
+    def encoder_loss(self, discriminator: nn.Module, step: Step) -> Tensor:
+        """What encoder and predictor minimise: L_f - strength * L_d."""
+        fooled = self.discriminator_loss(discriminator, step.aligned, step)
+        return step.prediction_loss - step.strength * fooled
 
     def notices(self, data: DomainData) -> list[str]:
         """Say so when there is nothing to align."""
@@ -136,7 +141,7 @@ class AdversarialMethod(NeuralMethod):
             rows_per_domain=self.rows_per_domain or int(np.clip(256 // n_domains, 4, 64)),
             policy=self.policy,
         )
-        return AdversarialGame(self, network, data.kind, dealer, run)
+        return AdversarialGame(self, network, data, dealer, run)
 
     def _trainer(self, data: DomainData, run: Run) -> Trainer:
         trainer = super()._trainer(data, run)
@@ -154,10 +159,16 @@ class AdversarialGame(NeuralGame):
     adversarial = True
 
     def __init__(
-        self, method: AdversarialMethod, network: Network, kind: str, dealer: Dealer, run: Run
+        self,
+        method: AdversarialMethod,
+        network: Network,
+        data: DomainData,
+        dealer: Dealer,
+        run: Run,
     ):
-        super().__init__(method, network, kind, dealer)
+        super().__init__(method, network, data.kind, dealer)
         self.method = method
+        self.data = data
         self.strength = method.strength
         self._device = run.device
         self._generator = run.torch_generator().manual_seed(run.random_state + 1)
@@ -169,9 +180,8 @@ class AdversarialGame(NeuralGame):
         self._train_alone(self.players[0], self.method.head_start, rng)
 
     def encoder_loss(self, step: Step) -> Tensor:
-        """L_f - strength * L_d."""
-        fooled = self.method.discriminator_loss(self.discriminator, step.aligned, step)
-        return step.prediction_loss - step.strength * fooled
+        """What the method says."""
+        return self.method.encoder_loss(self.discriminator, step)
 
     def measure(self, step: Step) -> dict[str, Tensor]:
         """Add what the bound is worked out from."""
@@ -180,7 +190,7 @@ class AdversarialGame(NeuralGame):
     def conclude(self, figures: dict[str, float]) -> dict[str, float]:
         """Put the bound for the pairs actually drawn beside the loss."""
         chance = figures.pop("chance")
-        return {**figures, "discriminator_bound": self.method.bound(chance)}
+        return {**figures, "discriminator_bound": self.method.bound(self.data, chance)}
 
     def probe(self, rng: np.random.Generator) -> float:
         """Retrain a discriminator from scratch on encodings that stay as they are."""
@@ -204,9 +214,9 @@ class AdversarialGame(NeuralGame):
 
     def _opponent(self, learning_rate: float) -> tuple[nn.Module, Player]:
         method = self.method
-        discriminator = method.discriminator(self.network.encoder.dim, self._generator).to(
-            self._device
-        )
+        width = self.network.encoder.dim
+        discriminator = method.discriminator(self.data, width, self._generator)
+        discriminator.to(self._device)
 
         def loss(step: Step) -> Tensor:
             return method.discriminator_loss(discriminator, step.aligned.detach(), step)

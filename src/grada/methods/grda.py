@@ -101,7 +101,7 @@ class GRDA(AdversarialMethod):
         """The column named by ``pair_on``."""
         return self.pair_on
 
-    def discriminator(self, width: int, generator: torch.Generator) -> nn.Module:
+    def discriminator(self, data: DomainData, width: int, generator: torch.Generator) -> nn.Module:
         """Fully connected layers with a k-dimensional output."""
         sizes = [*[width] * self.discriminator_layers, self.discriminator_dim]
         return GraphDiscriminator(
@@ -121,7 +121,7 @@ class GRDA(AdversarialMethod):
         """Probability of an edge among the pairs of this step."""
         return self._pairs(step.batch).expected_edge
 
-    def bound(self, chance: float) -> float:
+    def bound(self, data: DomainData, chance: float) -> float:
         """H(E[A]) for the pairs actually drawn."""
         return float(theory.entropy(np.clip(chance, 0.0, 1.0)))
 
