@@ -204,7 +204,7 @@ class NeuralMethod(Method):
         generator = run.torch_generator()
         embedding = domain_embedding(data, self.embedding, self.embedding_dim, run)
         width = self._width(data)
-        raw, raw_dim = self._raw_encoder(data, width, generator)
+        raw, raw_dim = self._raw_encoder(data)
 
         def layers(n_in: int, depth: int, n_out: int, final_activation: bool = False) -> nn.Module:
             sizes = [n_in, *[width] * (depth - 1), n_out]
@@ -215,10 +215,12 @@ class NeuralMethod(Method):
                 final_activation=final_activation,
             )
 
+        if raw is None:  # not "if not raw": an empty nn.Sequential is false
+            raw = layers(data.X.shape[1], self.raw_layers, width, final_activation=True)
         encoder = DomainEncoder(
-            raw=raw or layers(raw_dim, self.raw_layers, width, final_activation=True),
+            raw=raw,
             graph=layers(embedding.shape[1], 1, width, final_activation=True),
-            joint=layers((raw_dim if raw else width) + width, self.joint_layers, width),
+            joint=layers(raw_dim + width, self.joint_layers, width),
             embedding=embedding,
             dim=width,
         )
@@ -229,12 +231,10 @@ class NeuralMethod(Method):
         n_features = int(np.prod(data.X.shape[1:]))
         return self.width or int(np.clip(2 ** np.ceil(np.log2(2 * n_features)), 64, 256))
 
-    def _raw_encoder(
-        self, data: DomainData, width: int, generator: torch.Generator
-    ) -> tuple[nn.Module | None, int]:
-        """The user's encoder, if any, and the number of features that come out of it."""
+    def _raw_encoder(self, data: DomainData) -> tuple[nn.Module | None, int]:
+        """A copy of the user's encoder, if any, and how many features the joint encoder gets."""
         if self.encoder is None:
-            return None, data.X.shape[1]
+            return None, self._width(data)
         encoder = copy.deepcopy(self.encoder)
         encoder.eval()
         with torch.no_grad():
