@@ -10,7 +10,7 @@ $(READY): pyproject.toml constraints.txt
 	@echo "Setting up .venv (once; a few minutes)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt "torch==2.13.0"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,geo]"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,geo,gnn]"
 	@touch $@
 
 demo: $(READY)

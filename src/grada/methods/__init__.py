@@ -9,8 +9,10 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+from dataclasses import dataclass
 from typing import Any
 
+from grada.data import Kind
 from grada.methods._base import FittedMethod, Method, Run
 
 
@@ -30,19 +32,50 @@ _REGISTRY = _scan()
 _CLASSES = {method.__name__: method for method in _REGISTRY.values()}
 
 
-def available() -> dict[str, type[Method]]:
-    """All methods by name.
+@dataclass(frozen=True)
+class MethodInfo:
+    """What a method is, in a line, and where it comes from."""
+
+    name: str
+    summary: str
+    kinds: tuple[Kind, ...]
+    citation: str
+    method: type[Method]
+
+
+def available() -> dict[str, MethodInfo]:
+    """All methods by name: what they do, for which kinds of task, and their citations.
 
     Returns
     -------
-    dict of str to type
+    dict of str to MethodInfo
 
     Examples
     --------
-    >>> "grda" in available()
-    True
+    >>> available()["grda"].kinds
+    ('classification', 'regression')
+    >>> available()["grda"].summary
+    'Align domains as far as the graph says: a discriminator rebuilds it from encodings.'
     """
-    return dict(_REGISTRY)
+    return {
+        name: MethodInfo(
+            name=name,
+            summary=(inspect.getdoc(method) or "").partition("\n")[0],
+            kinds=method.kinds,
+            citation=method.citation,
+            method=method,
+        )
+        for name, method in _REGISTRY.items()
+    }
+
+
+def markdown_table() -> str:
+    """The methods as a table for README; a test compares the two."""
+    lines = ["| name | what it does | from | kinds |", "|---|---|---|---|"]
+    for info in available().values():
+        kinds = ", ".join(info.kinds)
+        lines.append(f"| `{info.name}` | {info.summary} | {info.citation} | {kinds} |")
+    return "\n".join(lines)
 
 
 def resolve(method: str | Method) -> Method:
@@ -76,8 +109,10 @@ def __dir__() -> list[str]:
 __all__ = [
     "FittedMethod",
     "Method",
+    "MethodInfo",
     "Run",
     "available",
+    "markdown_table",
     "resolve",
     *_CLASSES,
 ]

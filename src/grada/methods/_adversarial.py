@@ -10,13 +10,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from torch import Tensor, nn
 
 from grada.data import DomainData
 from grada.methods._base import Run
 from grada.methods._neural import POSITIVE, POSITIVE_REAL, NeuralGame, NeuralMethod, Step
-from grada.nn import Network
+from grada.nn import DomainEncoder, Network, mlp
+from grada.nn.encoders import standardized
 from grada.sampling import Policy
 from grada.training import Player, Trainer
 from grada.training.batches import Dealer
@@ -46,6 +48,9 @@ class AdversarialMethod(NeuralMethod):
     discriminator_learning_rate : float
         It should learn faster than the encoder.
     discriminator_layers : int
+    standardize : bool
+        Standardise encodings before the discriminator, and the input of each of its layers, so
+        that shrinking them hides nothing.
     head_start : int
         Steps that the discriminator trains alone before the game begins, so that the encoder
         has a real opponent from the start.
@@ -65,6 +70,7 @@ class AdversarialMethod(NeuralMethod):
     warmup: float = 0.2
     discriminator_learning_rate: float = 3e-3
     discriminator_layers: int = 3
+    standardize: bool = True
     head_start: int = 100
     probe_every: int = 3
     domains_per_step: int = 64
@@ -77,6 +83,7 @@ class AdversarialMethod(NeuralMethod):
             "strength_schedule": "constant",
             "discriminator_learning_rate": 1e-4,
             "discriminator_layers": 6,
+            "standardize": False,
             "head_start": 0,
             "probe_every": 0,
             "rows_per_domain": 10,
@@ -89,6 +96,7 @@ class AdversarialMethod(NeuralMethod):
         "warmup": [Interval(Real, 0, 1, closed="both")],
         "discriminator_learning_rate": [POSITIVE_REAL],
         "discriminator_layers": [POSITIVE],
+        "standardize": ["boolean"],
         "domains_per_step": [Interval(Integral, 2, None, closed="left")],
         "rows_per_domain": [POSITIVE, None],
         "head_start": [Interval(Integral, 0, None, closed="left")],
@@ -97,16 +105,18 @@ class AdversarialMethod(NeuralMethod):
     }
 
     @abstractmethod
-    def discriminator(self, data: DomainData, width: int, generator: torch.Generator) -> nn.Module:
-        """Make a discriminator of encodings of the given width."""
+    def discriminator(
+        self, data: DomainData, encoder: DomainEncoder, generator: torch.Generator
+    ) -> nn.Module:
+        """Make a discriminator of what this encoder makes."""
 
     @abstractmethod
     def discriminator_loss(self, discriminator: nn.Module, encoding: Tensor, step: Step) -> Tensor:
-        """Loss of the discriminator on the encodings of the rows to align."""
+        """Loss of the discriminator on the encodings of the batch.
 
-    @abstractmethod
-    def chance(self, step: Step) -> Tensor:
-        """What must be averaged over steps to know the loss of a discriminator that is blind."""
+        ``encoding`` holds the rows of ``step.batch``, and is ``step.encoding`` or the same
+        without a way back to the encoder.
+        """
 
     @abstractmethod
     def bound(self, data: DomainData, chance: float) -> float:
@@ -116,10 +126,26 @@ class AdversarialMethod(NeuralMethod):
     def nothing_to_align(self, data: DomainData) -> str | None:
         """Why the game cannot be played on this data, if it cannot."""
 
+    def chance(self, step: Step) -> Tensor:
+        """What must be averaged over steps to know the bound; by default nothing."""
+        return step.encoding.new_zeros(())
+
+    def domains_to_align(self, data: DomainData) -> NDArray[np.int64]:
+        """Domains whose rows the discriminator is shown; by default all that have rows."""
+        return np.unique(data.codes)
+
     def encoder_loss(self, discriminator: nn.Module, step: Step) -> Tensor:
         """What encoder and predictor minimise: L_f - strength * L_d."""
-        fooled = self.discriminator_loss(discriminator, step.aligned, step)
+        fooled = self.discriminator_loss(discriminator, step.encoding, step)
         return step.prediction_loss - step.strength * fooled
+
+    def discriminator_network(
+        self, n_in: int, n_out: int, generator: torch.Generator
+    ) -> nn.Sequential:
+        """Fully connected layers for a discriminator, as the settings say."""
+        sizes = [n_in, *[n_in] * (self.discriminator_layers - 1), n_out]
+        layers = mlp(sizes, generator=generator, init_std=self.init_std)
+        return standardized(layers) if self.standardize else layers
 
     def notices(self, data: DomainData) -> list[str]:
         """Say so when there is nothing to align."""
@@ -132,7 +158,8 @@ class AdversarialMethod(NeuralMethod):
     def _game(self, network: Network, data: DomainData, run: Run) -> NeuralGame:
         if self.strength == 0 or self.nothing_to_align(data) is not None:
             return super()._game(network, data, run)
-        n_domains = min(self.domains_per_step, len(np.unique(data.codes)))
+        domains = self.domains_to_align(data)
+        n_domains = min(self.domains_per_step, len(domains))
         dealer = Dealer(
             data,
             batch_size=self.batch_size,
@@ -140,6 +167,7 @@ class AdversarialMethod(NeuralMethod):
             domains_per_step=self.domains_per_step,
             rows_per_domain=self.rows_per_domain or int(np.clip(256 // n_domains, 4, 64)),
             policy=self.policy,
+            domains=domains,
         )
         return AdversarialGame(self, network, data, dealer, run)
 
@@ -214,12 +242,11 @@ class AdversarialGame(NeuralGame):
 
     def _opponent(self, learning_rate: float) -> tuple[nn.Module, Player]:
         method = self.method
-        width = self.network.encoder.dim
-        discriminator = method.discriminator(self.data, width, self._generator)
+        discriminator = method.discriminator(self.data, self.network.encoder, self._generator)
         discriminator.to(self._device)
 
         def loss(step: Step) -> Tensor:
-            return method.discriminator_loss(discriminator, step.aligned.detach(), step)
+            return method.discriminator_loss(discriminator, step.encoding.detach(), step)
 
         player = Player(
             "discriminator",
@@ -229,3 +256,18 @@ class AdversarialGame(NeuralGame):
             clip=method.clip,
         )
         return discriminator, player
+
+
+class SourceTargetMethod(AdversarialMethod):
+    """Methods that pool all sources into one domain and all targets into another.
+
+    The labelled rows of a batch are the sources, its rows to align come from targets only.
+    """
+
+    def domains_to_align(self, data: DomainData) -> NDArray[np.int64]:
+        """Domains without labels."""
+        return data.targets
+
+    def nothing_to_align(self, data: DomainData) -> str | None:
+        """No domain without labels."""
+        return None if len(data.targets) else "Every domain that has rows has labels."

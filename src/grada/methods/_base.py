@@ -57,6 +57,8 @@ class Method(BaseEstimator, ABC):
     name: ClassVar[str]
     citation: ClassVar[str]
     kinds: ClassVar[tuple[Kind, ...]] = ("classification", "regression")
+    #: Whether all rows of a domain get the same prediction, whatever their features.
+    one_answer_per_domain: ClassVar[bool] = False
     _parameter_constraints: ClassVar[Mapping[str, Any]] = {}
 
     @property

@@ -44,16 +44,23 @@ class Step:
     kind: str
     strength: float
 
-    @property
-    def aligned(self) -> Tensor:
-        """Encodings of the rows to align."""
-        return self.encoding[self.batch.n_labelled :]
+    @cached_property
+    def output(self) -> Tensor:
+        """What the predictor says about the labelled rows."""
+        output: Tensor = self.network.predictor(self.encoding[self.batch.labelled])
+        return output
+
+    @cached_property
+    def aligned_output(self) -> Tensor:
+        """What it says about the rows to align; no gradient flows back through this."""
+        with torch.no_grad():
+            output: Tensor = self.network.predictor(self.encoding[self.batch.aligned])
+        return output
 
     @cached_property
     def prediction_loss(self) -> Tensor:
         """Loss of the predictor on the labelled rows."""
-        output = self.network.predictor(self.encoding[: self.batch.n_labelled])
-        return prediction_loss(output, self.batch.y, self.batch.weight, self.kind)
+        return prediction_loss(self.output, self.batch.y, self.batch.weight, self.kind)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -166,8 +173,7 @@ class NeuralMethod(Method):
         own = self.encoder is not None
         with _own_seed(run.random_state, needed=own), _one_thread(needed=not own):
             network = self._network(data, run)
-            game = self._game(network, data, run)
-            history = self._trainer(data, run).train(game, run.rng())
+            history = self._train(network, data, run)
         history.messages[:0] = notices
         fitted = FittedNetwork(network, data.kind, run.device, history, own_encoder=own)
         _warn_of_explosion(fitted, data)
@@ -183,6 +189,10 @@ class NeuralMethod(Method):
             "Predictions there fall back on the average labelled domain. Add edges to the graph, "
             "or do not rely on these predictions."
         ]
+
+    def _train(self, network: Network, data: DomainData, run: Run) -> History:
+        game = self._game(network, data, run)
+        return self._trainer(data, run).train(game, run.rng())
 
     def _game(self, network: Network, data: DomainData, run: Run) -> NeuralGame:
         dealer = Dealer(data, batch_size=self.batch_size, device=run.device)

@@ -17,7 +17,7 @@ from grada import theory
 from grada.data import DomainData
 from grada.methods._adversarial import AdversarialMethod
 from grada.methods._neural import POSITIVE, Step
-from grada.nn import GraphDiscriminator, PairWeights, pair_loss, pair_weights
+from grada.nn import DomainEncoder, GraphDiscriminator, PairWeights, pair_loss, pair_weights
 from grada.nn.losses import LogitKind
 from grada.training.batches import Batch
 
@@ -48,8 +48,6 @@ class GRDA(AdversarialMethod):
         A learned bias on the logits. The preset ``"paper"`` has none, and pays for it: two equal
         encodings then get at least probability 1/2, so on a graph with E[A] < 1/2 the aligned
         game rests at ln 2 instead of H(E[A]).
-    standardize : bool
-        Standardise encodings before the discriminator, so that shrinking them hides nothing.
     discriminator_dim : int
         Dimension k of the discriminator's output.
     pair_on : str or int, optional
@@ -68,7 +66,6 @@ class GRDA(AdversarialMethod):
     pair_loss: Literal["balanced", "plain"] = "balanced"
     logits: LogitKind = "signed"
     bias: bool = True
-    standardize: bool = True
     discriminator_dim: int = 8
     pair_on: str | int | None = None
 
@@ -82,7 +79,6 @@ class GRDA(AdversarialMethod):
             "pair_loss": "plain",
             "logits": "inner",
             "bias": False,
-            "standardize": False,
             "discriminator_dim": 2,
         }
     }
@@ -91,7 +87,6 @@ class GRDA(AdversarialMethod):
         "pair_loss": [StrOptions({"balanced", "plain"})],
         "logits": [StrOptions({"signed", "inner", "distance"})],
         "bias": ["boolean"],
-        "standardize": ["boolean"],
         "discriminator_dim": [POSITIVE],
         "pair_on": [str, Integral, None],
     }
@@ -101,21 +96,16 @@ class GRDA(AdversarialMethod):
         """The column named by ``pair_on``."""
         return self.pair_on
 
-    def discriminator(self, data: DomainData, width: int, generator: torch.Generator) -> nn.Module:
+    def discriminator(
+        self, data: DomainData, encoder: DomainEncoder, generator: torch.Generator
+    ) -> nn.Module:
         """Fully connected layers with a k-dimensional output."""
-        sizes = [*[width] * self.discriminator_layers, self.discriminator_dim]
-        return GraphDiscriminator(
-            sizes,
-            logits=self.logits,
-            bias=self.bias,
-            standardize=self.standardize,
-            generator=generator,
-            init_std=self.init_std,
-        )
+        layers = self.discriminator_network(encoder.dim, self.discriminator_dim, generator)
+        return GraphDiscriminator(layers, logits=self.logits, bias=self.bias)
 
     def discriminator_loss(self, discriminator: nn.Module, encoding: Tensor, step: Step) -> Tensor:
         """Cross-entropy of the rebuilt graph over all pairs of rows."""
-        return pair_loss(discriminator(encoding), self._pairs(step.batch))
+        return pair_loss(discriminator(encoding[step.batch.aligned]), self._pairs(step.batch))
 
     def chance(self, step: Step) -> Tensor:
         """Probability of an edge among the pairs of this step."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from grada.data import DomainData
@@ -49,6 +50,21 @@ class Batch:
         """How many rows come with a label."""
         return len(self.y)
 
+    @property
+    def labelled(self) -> slice:
+        """Where the labelled rows are."""
+        return slice(0, len(self.y))
+
+    @property
+    def aligned(self) -> slice:
+        """Where the rows to align are."""
+        return slice(len(self.y), len(self.x))
+
+    @property
+    def aligned_codes(self) -> Tensor:
+        """Domains of the rows to align."""
+        return self.codes[self.aligned]
+
 
 class Dealer:
     """Draws batches from the data; memory-mapped features work too.
@@ -61,6 +77,8 @@ class Dealer:
     domains_per_step, rows_per_domain : int
         Rows to align per step; zero domains for methods that align nothing.
     policy : {"mixture", "random", "connected"}
+    domains : int array, optional
+        Domains whose rows are aligned; by default all that have rows.
     device : torch.device
     """
 
@@ -73,6 +91,7 @@ class Dealer:
         domains_per_step: int = 0,
         rows_per_domain: int = 0,
         policy: Policy = "random",
+        domains: NDArray[np.int64] | None = None,
     ):
         self._data = data
         self._device = device
@@ -81,7 +100,8 @@ class Dealer:
         self._weight = None if uniform else data.weight
         self._rows = DomainRows(data.codes, data.graph.n_domains)
         self._rows_per_domain = rows_per_domain
-        self._domains = DomainSampler(data.graph, self._rows.present, domains_per_step, policy)
+        drawn_from = self._rows.present if domains is None else domains
+        self._domains = DomainSampler(data.graph, drawn_from, domains_per_step, policy)
 
     def deal(self, rng: np.random.Generator) -> Batch:
         """Draw the next batch."""

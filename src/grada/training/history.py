@@ -50,6 +50,16 @@ class History(Mapping[str, list[float]]):
             column = self._columns.setdefault(name, [float("nan")] * self.n_epochs)
             column[-1] = float(value)
 
+    def preceded_by(self, earlier: History) -> History:
+        """Both stretches of training in one history, the earlier one first."""
+        joined = History()
+        for part in (earlier, self):
+            for epoch in range(part.n_epochs):
+                joined.append({name: column[epoch] for name, column in part.items()})
+            joined.messages += part.messages
+        joined.stopped = self.stopped
+        return joined
+
     def to_frame(self) -> pd.DataFrame:
         """One row per epoch, one column per figure."""
         return pd.DataFrame(self._columns, index=pd.RangeIndex(self.n_epochs, name="epoch"))
