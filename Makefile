@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+PEERS := .venv/.peers
 
 .PHONY: demo test lint bench clean
 .DEFAULT_GOAL := demo
@@ -25,8 +26,13 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(READY)
+bench: $(PEERS)
 	$(BIN)/python -m benchmarks
+
+# The benchmarks that need a peer are skipped where it cannot be installed.
+$(PEERS): $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[skada]" \
+		&& touch $@ || echo "Could not install the peers to compare with; going on without them."
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

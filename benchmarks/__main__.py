@@ -9,12 +9,14 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import memory, pair_loss, scaling, trainer_overhead
-from benchmarks._measure import Requirement, Result
+from benchmarks import memory, method_steps, pair_loss, peer_skada, scaling, trainer_overhead
+from benchmarks._measure import Requirement, Result, Skipped
 
 BENCHMARKS = {
     "pair_loss": pair_loss.run,
     "trainer_overhead": trainer_overhead.run,
+    "method_steps": method_steps.run,
+    "peer_skada": peer_skada.run,
     "scaling": scaling.run,
     "memory": memory.run,
 }
@@ -33,8 +35,12 @@ def main() -> int:
     console = Console()
     results = []
     for name in names:
-        with console.status(f"{name} ..."):
-            result = BENCHMARKS[name]()
+        try:
+            with console.status(f"{name} ..."):
+                result = BENCHMARKS[name]()
+        except Skipped as reason:
+            console.print(f"{name}: skipped, {reason}", highlight=False, markup=False)
+            continue
         result.write()
         console.print(f"{name}: {result.summary}", highlight=False)
         results.append(result)

@@ -18,6 +18,10 @@ import torch
 RESULTS = Path(__file__).parent / "results"
 
 
+class Skipped(Exception):
+    """What a benchmark needs is not installed; results of earlier runs stay as they are."""
+
+
 @dataclass(frozen=True)
 class Ratio:
     """Median of the ratios of all rounds, and the quartiles around it."""

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from grada import methods
+
 GRADA = Path(sys.executable).with_name("grada")
 
 
@@ -58,3 +60,30 @@ def test_bench_names_what_it_does_not_know():
         done = grada(*arguments)
         assert done.returncode == 2
         assert "Known:" in done.stderr
+
+
+def test_bench_with_a_backbone(data_home):
+    arguments = ("bench", "dg15", "--backbone", "adagraph", "--seeds", "1", "--json")
+    done = grada(*arguments, "--methods", "source-only")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["backbone"] == "adagraph"
+    refused = grada(*arguments, "--methods", "plain")
+    assert refused.returncode == 2
+    assert "Unknown method 'plain'. Known: adda," in refused.stderr
+
+
+def test_methods_are_listed():
+    listing = json.loads(grada("methods", "--json").stdout)["methods"]
+    assert set(listing) == set(methods.available())
+    assert listing["grda"]["kinds"] == ["classification", "regression"]
+    assert "grda" in grada("methods").stdout
+    assert grada("methods", "--markdown").stdout.strip() == methods.markdown_table()
+
+
+def test_readme_has_the_table_of_methods():
+    """Stale? Put the output of `grada methods --markdown` between the two marks."""
+    text = (Path(__file__).parents[1] / "README.md").read_text()
+    _, _, rest = text.partition("<!-- methods: made by `grada methods --markdown` -->")
+    table, end, _ = rest.partition("<!-- end of methods -->")
+    assert end
+    assert table.strip() == methods.markdown_table()

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grada import DomainGraph
-from grada.sampling import DomainRows, DomainSampler, Passes
+from grada.sampling import BalancedRows, DomainRows, DomainSampler, Passes
 
 
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=40), st.integers(0, 2**32 - 1))
@@ -72,3 +72,11 @@ def test_every_pass_sees_everything_once(n, size, n_batches):
     whole = len(seen) // n * n
     for start in range(0, whole, n):
         assert sorted(seen[start : start + n].tolist()) == list(range(n))
+
+
+def test_balanced_rows_give_every_class_and_every_row_of_a_class_the_same_chance():
+    row, label = np.arange(100, 110), np.array([0, 0, 0, 0, 0, 0, 0, 3, 3, 4])
+    drawn = BalancedRows(row, label).draw(np.random.default_rng(0), 30_000)
+    share = np.bincount(drawn - 100, minlength=10) / 30_000
+    expected = [1 / 21] * 7 + [1 / 6] * 2 + [1 / 3]
+    np.testing.assert_allclose(share, expected, atol=0.01)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import warnings
+from enum import StrEnum
 from typing import Annotated
 
 import typer
+from joblib import cpu_count
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -24,6 +26,15 @@ app = typer.Typer(
 )
 
 TASKS = {"dg15": dg15, "dg60": dg60}
+
+
+class Backbone(StrEnum):
+    """Choices of ``--backbone``."""
+
+    plain = "plain"
+    adagraph = "adagraph"
+
+
 DEMO_METHODS = ("plain", "source-only", "grda")
 _TITLES = {"plain": "Logistic regression", "source-only": "Source-Only", "grda": "GRDA"}
 
@@ -84,35 +95,42 @@ def bench(
         str, typer.Option("--methods", help="Names with commas between them, or all.")
     ] = "all",
     seeds: Annotated[int, typer.Option(min=1, help="Runs of each method.")] = 5,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes side by side.")] = 1,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes side by side; by default one a core.")
+    ] = None,
+    backbone: Annotated[
+        Backbone, typer.Option(help="Normalise each domain by its own statistics: adagraph.")
+    ] = Backbone.plain,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object, nothing else.")] = False,
 ) -> None:
     """Compare methods on a task of the paper, leak-free, over several seeds."""
+    known = _methods_with(backbone)
     names = (
-        list(methods.available())
-        if method_names == "all"
-        else [name.strip() for name in method_names.split(",")]
+        list(known) if method_names == "all" else [name.strip() for name in method_names.split(",")]
     )
     _check_known("task", [task_name], list(TASKS))
-    _check_known("method", names, list(methods.available()))
+    _check_known("method", names, list(known))
     try:
         task = TASKS[task_name]()
     except OSError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(2) from None
     console = Console(stderr=True)
-    summaries = [
-        repeat(task, name, seeds=seeds, jobs=jobs)
-        for name in track(names, description=task_name, console=console, transient=True)
-    ]
+    done = repeat(task, [known[name] for name in names], seeds=seeds, jobs=jobs or cpu_count())
+    summaries = list(track(done, task_name, total=len(names), console=console, transient=True))
     metric = summaries[0].metric
     if as_json:
         figures = {summary.method: summary.to_dict() for summary in summaries}
         result = {"task": task_name, "protocol": "leak-free", "metric": metric, "methods": figures}
+        if backbone is not Backbone.plain:
+            result["backbone"] = backbone.value
         typer.echo(json.dumps(result))
         return
     levels = list(summaries[0].levels)
-    table = Table(title=f"{task_name}: {metric} on the targets, {seeds} seeds, leak-free")
+    title = f"{task_name}: {metric} on the targets, {seeds} seeds, leak-free"
+    if backbone is not Backbone.plain:
+        title += f", backbone {backbone.value}"
+    table = Table(title=title)
     table.add_column("method", no_wrap=True)
     for column in ("mean", "worst\ndomain", *(f"level\n{level}" for level in levels), "seconds"):
         table.add_column(column, justify="right")
@@ -121,6 +139,41 @@ def bench(
         mean = f"{one.mean:.1f} ± {one.std:.1f}"
         table.add_row(one.method, mean, f"{one.worst:.1f}", *by_level, f"{one.seconds:.1f}")
     Console().print(table)
+
+
+@app.command("methods")
+def list_methods(
+    markdown: Annotated[bool, typer.Option("--markdown", help="README's table.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, nothing else.")] = False,
+) -> None:
+    """List the methods: what each does, for which kinds of task, and where it comes from."""
+    if markdown:
+        typer.echo(methods.markdown_table())
+        return
+    known = methods.available().values()
+    if as_json:
+        fields = ("summary", "kinds", "citation")
+        listing = {info.name: {field: getattr(info, field) for field in fields} for info in known}
+        typer.echo(json.dumps({"methods": listing}))
+        return
+    table = Table()
+    for column in ("method", "what it does", "kinds", "from"):
+        table.add_column(column, no_wrap=column == "method")
+    for info in known:
+        table.add_row(info.name, info.summary, "\n".join(info.kinds), info.citation)
+    Console().print(table)
+
+
+def _methods_with(backbone: Backbone) -> dict[str, methods.Method]:
+    """All methods with default settings; with a backbone, those that can have one."""
+    known = {name: methods.resolve(name) for name in methods.available()}
+    if backbone is Backbone.plain:
+        return known
+    return {
+        name: method.set_params(backbone=backbone.value)
+        for name, method in known.items()
+        if "backbone" in method.get_params()
+    }
 
 
 def _check_known(kind: str, names: list[str], known: list[str]) -> None:

@@ -164,3 +164,32 @@ class Passes:
             self._left = np.concatenate([self._left, rng.permutation(self._items)])
         batch, self._left = self._left[: self.size], self._left[self.size :]
         return batch
+
+
+class BalancedRows:
+    """Rows drawn so that every class comes up alike, however rare it is.
+
+    Parameters
+    ----------
+    rows : int array of shape (n,)
+    classes : int array of shape (n,)
+        Class of each of these rows, from 0.
+
+    Examples
+    --------
+    >>> rows = BalancedRows(np.array([7, 8, 9]), np.array([0, 0, 1]))
+    >>> drawn = rows.draw(np.random.default_rng(0), 1000)
+    >>> bool(450 < (drawn == 9).sum() < 550)
+    True
+    """
+
+    def __init__(self, rows: Codes, classes: Codes):
+        self._rows = rows
+        self._by_class = DomainRows(classes, n_domains=int(classes.max()) + 1)
+
+    def draw(self, rng: np.random.Generator, size: int) -> Codes:
+        """Draw a class and then one of its rows, ``size`` times, with replacement."""
+        present = self._by_class.present
+        classes = present[rng.integers(len(present), size=size)]
+        drawn: Codes = self._rows[self._by_class.draw(rng, classes, 1)[:, 0]]
+        return drawn

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -10,25 +12,46 @@ from hypothesis import strategies as st
 from scipy.optimize import check_grad
 from sklearn.metrics import roc_auc_score
 
+from grada import AdaptedClassifier, methods
+from grada.datasets import make_dg
 from grada.graph import DomainGraph, _embedding, _reconstruction, _spectral
+from grada.nn import vgae
 
-LEARNED = ["reconstruction", "spectral"]
-ALL_KINDS = list(_embedding.KINDS)
+NEEDS_EXTRA = pytest.mark.skipif(find_spec("torch_geometric") is None, reason="grada[gnn]")
+LEARNED = [
+    "reconstruction",
+    "spectral",
+    "node2vec",
+    "line",
+    pytest.param("vgae", marks=NEEDS_EXTRA),
+]
+ALL_KINDS = [*LEARNED, "one-hot"]
 
 
 def distances(points: np.ndarray) -> np.ndarray:
     return np.linalg.norm(points[:, None] - points[None], axis=2)
 
 
-def held_out(size: int, radius: float) -> tuple[DomainGraph, np.ndarray, np.ndarray]:
+def held_out(size: int, radius: float, seed: int = 0) -> tuple[DomainGraph, np.ndarray, np.ndarray]:
     """A random geometric graph without a tenth of its edges, those edges, and the non-edges."""
-    full = nx.random_geometric_graph(size, radius, seed=0)
-    edges = np.random.default_rng(0).permutation(np.array(full.edges))
+    full = nx.random_geometric_graph(size, radius, seed=seed)
+    edges = np.random.default_rng(seed).permutation(np.array(full.edges))
     cut = len(edges) // 10
     first, second = np.triu_indices(size, 1)
     missing = nx.to_numpy_array(full)[first, second] == 0
     graph = DomainGraph.from_edges(edges[cut:], names=range(size))
     return graph, edges[:cut].T, np.array([first[missing], second[missing]])
+
+
+@pytest.mark.parametrize("kind", LEARNED)
+@pytest.mark.parametrize("seed", range(5))
+def test_hidden_edges_are_predicted(kind: str, seed: int) -> None:
+    graph, hidden, apart = held_out(200, 0.13, seed)
+    drawn = np.random.default_rng(seed).choice(apart, hidden.shape[1], axis=1, replace=False)
+    points = graph.embed(kind, random_state=seed)
+    first, second = np.hstack([hidden, drawn])
+    gap = np.linalg.norm(points[first] - points[second], axis=1)
+    assert roc_auc_score(np.repeat([1, 0], hidden.shape[1]), -gap) >= 0.9
 
 
 @pytest.mark.parametrize("kind", LEARNED)
@@ -78,12 +101,13 @@ def test_the_gradient_is_that_of_the_loss() -> None:
     assert error < 1e-6
 
 
+@pytest.mark.parametrize("kind", LEARNED)
 @pytest.mark.parametrize("size", [60, 400])
-def test_weights_count(size: int) -> None:
+def test_weights_count(kind: str, size: int) -> None:
     # A ring whose edges are strong and weak in turn.
     edges = [(at, (at + 1) % size, 1.0 if at % 2 else 0.05) for at in range(size)]
     graph = DomainGraph.from_edges(edges, names=range(size))
-    points = graph.embed(random_state=0)
+    points = graph.embed(kind, random_state=0)
     gap = np.linalg.norm(points - np.roll(points, -1, axis=0), axis=1)
     assert gap[1::2].mean() < 0.7 * gap[::2].mean()
 
@@ -99,9 +123,20 @@ def test_one_state_one_embedding(kind: str, graph: DomainGraph) -> None:
             graph.embed(kind, random_state=make(7)), graph.embed(kind, random_state=make(7))
         )
     assert np.isfinite(graph.embed(kind)).all()
-    if kind == "reconstruction":
+    if kind != "spectral":
         assert not np.array_equal(points, graph.embed(kind, random_state=4))
     assert np.array_equal(before, np.random.get_state()[1])  # noqa: NPY002
+
+
+@pytest.mark.parametrize("kind", LEARNED)
+def test_parts_lie_apart_and_domains_without_edges_in_the_middle(kind: str) -> None:
+    two_chains = [(at, at + 1) for at in range(19) if at != 9]
+    points = DomainGraph.from_edges(two_chains, names=range(25)).embed(kind, random_state=0)
+    gap, part = distances(points[:20]), np.arange(20) < 10
+    same = part[:, None] == part[None]
+    assert gap[same].mean() < 0.8 * gap[~same].mean()
+    norm = np.linalg.norm(points, axis=1)
+    assert norm[20:].mean() < norm[:20].mean()
 
 
 edgeless = DomainGraph.from_edges([], names=range(6))
@@ -127,7 +162,8 @@ tiny_weights = DomainGraph.from_edges([(0, 1, 5e-324), (1, 2, 1e-320), (2, 3, 1e
     ],
     ids=repr,
 )
-def test_odd_graphs(kind: str, graph: DomainGraph) -> None:
+def test_odd_graphs(kind: str, graph: DomainGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vgae, "_STEPS", 10)  # slow on a large clique
     for dim in (None, 20) if kind != "one-hot" else (None,):
         points = graph.embed(kind, dim, random_state=0)
         assert points.dtype == np.float64
@@ -172,6 +208,16 @@ def test_large_and_small_solvers_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.abs(graph.embed("spectral", 4, random_state=0) - exact).max() < 1e-2
 
 
+@pytest.mark.filterwarnings("ignore::grada.AdaptationWarning")
+@pytest.mark.parametrize("kind", ALL_KINDS)
+def test_every_kind_serves_a_method(kind: str) -> None:
+    task = make_dg(8, 3, rows_per_domain=10, random_state=1)
+    X, y, domain = task.visible()
+    method = methods.GRDA(embedding=kind, epochs=2, steps_per_epoch=2)
+    model = AdaptedClassifier(method, task.graph, random_state=0).fit(X, y, sample_domain=domain)
+    assert np.isfinite(model.predict_proba(X, sample_domain=domain)).all()
+
+
 def test_one_hot() -> None:
     assert np.array_equal(DomainGraph.chain(3).embed("one-hot"), np.eye(3))
     with pytest.raises(ValueError, match=r"5000 domains.*kind='reconstruction'"):
@@ -182,8 +228,9 @@ def test_one_hot() -> None:
 
 def test_wrong_settings_are_refused() -> None:
     graph = DomainGraph.chain(3)
-    with pytest.raises(ValueError, match="'reconstruction', 'spectral', 'one-hot', got 'node2vec'"):
-        graph.embed("node2vec")
+    known = "'reconstruction', 'spectral', 'node2vec', 'line', 'one-hot', 'vgae', got 'deepwalk'"
+    with pytest.raises(ValueError, match=known):
+        graph.embed("deepwalk")
     with pytest.raises(ValueError, match="dim must be a positive integer, got 0"):
         graph.embed(dim=0)
     with pytest.raises(ValueError, match="random_state must be"):

@@ -1,12 +1,18 @@
 """Small tasks and helpers that the tests of all methods share."""
 
+import functools
 import warnings
 
 import numpy as np
+import torch
 from scipy import stats
+from torch import nn
 
 from grada import AdaptedClassifier, AdaptedRegressor, DomainGraph, methods
 from grada.datasets import Task
+from grada.methods._neural import Step
+from grada.nn import Network
+from grada.training.batches import Batch
 
 KINDS = ("classification", "regression")
 
@@ -87,3 +93,72 @@ def order_effect(task: Task, method, seeds: range) -> tuple[float, float]:
         gains.append(scores[0] - scores[1])
     half_width = stats.t.ppf(0.995, len(gains) - 1) * np.std(gains, ddof=1) / np.sqrt(len(gains))
     return float(np.mean(gains)), float(half_width)
+
+
+def step(
+    encoding,
+    codes,
+    y,
+    *,
+    kind: str = "classification",
+    edges=None,
+    rows_per_domain: int = 1,
+    strength: float = 1.0,
+) -> Step:
+    """A step worked out by hand: labelled rows first, and predictions equal to the encodings."""
+    encoding = torch.tensor(encoding, dtype=torch.float64, requires_grad=True)
+    y = torch.tensor(y) if kind == "classification" else torch.tensor(y, dtype=torch.float64)
+    n_aligned = len(encoding) - len(y)
+    batch = Batch(
+        x=encoding.detach(),
+        codes=torch.tensor(codes),
+        y=y,
+        weight=None,
+        edges=torch.tensor(edges if edges is not None else [[0.0]], dtype=torch.float64),
+        rows_per_domain=rows_per_domain,
+        row=torch.arange(n_aligned),
+        pair_key=None,
+    )
+    network = Network(nn.Identity(), nn.Identity())
+    return Step(batch, encoding, network, kind, strength)
+
+
+def two_gaussians(shift: str, seed: int, n: int = 200) -> Task:
+    """Two classes, 35 % and 65 %, as Gaussians in a labelled domain and an unlabelled one.
+
+    ``translation`` moves the second domain by the distance of its classes, so that one class lies
+    where the other one was; ``half translation`` by half of that, so that one class lies on the
+    boundary. Both can be undone and, because the classes differ in size, in one way only.
+    """
+    rng = np.random.default_rng(seed)
+    y = (rng.random(2 * n) < 0.35).astype(int)
+    domain = np.repeat(["here", "there"], n)
+    there = domain == "there"
+    X = 0.6 * rng.normal(size=(2 * n, 2))
+    X[:, 0] += 1.5 * (2 * y - 1)
+    X[there, 0] += {"none": 0.0, "half translation": 1.5, "translation": 3.0}[shift]
+    graph = DomainGraph.chain(["here", "there"])
+    return Task(X, y, domain, graph=graph, sources=["here"], kind="classification")
+
+
+def gain_over_source_only(method, shift: str, seeds: range = range(5)) -> float:
+    """Points of accuracy on the unlabelled domain, over Source-Only, mean over seeds."""
+    return float(
+        np.mean(
+            [
+                _accuracy(method, two_gaussians(shift, seed), seed) - _source_only(shift, seed)
+                for seed in seeds
+            ]
+        )
+    )
+
+
+@functools.cache
+def _source_only(shift: str, seed: int) -> float:
+    return _accuracy("source-only", two_gaussians(shift, seed), seed)
+
+
+def _accuracy(method, task: Task, seed: int) -> float:
+    model, _ = predictions(task, method, random_state=seed)
+    X, _, domain = task.visible()
+    return task.evaluate(model.predict(X, sample_domain=domain)).mean

@@ -195,3 +195,17 @@ def test_wrong_settings_are_refused_in_words(name, kind):
             bad = estimator(kind, quick(name).set_params(**{key: value}), task.graph)
             with pytest.raises(ValueError, match=f"'{key}' parameter"):
                 bad.fit(X, y, sample_domain=domain)
+
+
+@pytest.mark.parametrize("name", methods.available())
+def test_a_kind_that_it_is_not_made_for_is_refused_in_words(name, monkeypatch):
+    kinds = methods.available()[name].kinds
+    for kind in KINDS:
+        if kind in kinds:  # then take it away, to see that every method asks
+            other = tuple(k for k in KINDS if k != kind)
+            monkeypatch.setattr(type(methods.resolve(name)), "kinds", other)
+        task = drift(kind)
+        X, y, domain = task.visible()
+        model = estimator(kind, quick(name), task.graph)
+        with pytest.raises(ValueError, match=f"{name!r} does .* only, not {kind}"):
+            model.fit(X, y, sample_domain=domain)

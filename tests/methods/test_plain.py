@@ -1,13 +1,18 @@
 import numpy as np
 import pytest
+import torch
 from cases import drift, predictions
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
-from grada import methods
+from grada import DomainGraph, methods
+from grada.data import DomainData
+from grada.datasets import Task
+from grada.methods import Run
+from grada.methods.plain import mean_features
 
 
 def test_equals_scikit_learn_on_the_same_rows():
@@ -18,6 +23,67 @@ def test_equals_scikit_learn_on_the_same_rows():
     expected = LogisticRegression(max_iter=1000).fit(Z[seen], y[seen]).predict_proba(Z)
     _, output = predictions(task, "plain")
     np.testing.assert_allclose(output, expected, atol=1e-12)
+
+
+def test_ridge_by_hand():
+    """Minimise (1w - 1)² + (2w - 3)² + 2w²: w = (1 * 1 + 2 * 3) / (1 + 4 + 2) = 1."""
+    data = DomainData(
+        X=np.array([[1.0], [2.0], [5.0]], dtype=np.float32),
+        codes=np.array([0, 0, 1]),
+        y=np.array([[1.0], [3.0], [np.nan]], dtype=np.float32),
+        weight=np.array([1.0, 1.0, 0.0], dtype=np.float32),
+        graph=DomainGraph.chain(2),
+        kind="regression",
+        n_outputs=1,
+    )
+    run = Run(0, torch.device("cpu"))
+    fitted = methods.Plain(estimator=Ridge(alpha=2.0, fit_intercept=False)).adapt(data, run)
+    np.testing.assert_allclose(fitted.predict(data.X, data.codes), [[1.0], [2.0], [5.0]])
+
+
+def test_means_by_hand():
+    graph = DomainGraph.from_edges(
+        [("a", "empty", 0.25), ("b", "empty", 0.75)], names=["a", "b", "empty", "alone"]
+    )
+    X, y = [[0.0], [2.0], [6.0]], [1.0, 2.0, np.nan]
+    data = DomainData.from_table(X, y, ["a", "a", "b"], graph=graph, kind="regression")
+    scaled = data.X[:, 0].astype(float)
+    a, b = scaled[:2].mean(), scaled[2]
+    expected = [a, b, 0.25 * a + 0.75 * b, (a + b) / 2]
+    np.testing.assert_allclose(mean_features(data)[:, 0], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("append", ["embedding", "means", "both"])
+def test_what_is_appended_reaches_the_model(append):
+    """Labels that depend on the domain only: the features say nothing, what is appended does."""
+    rng = np.random.default_rng(0)
+    graph = DomainGraph.chain(8)
+    domain = np.repeat(np.arange(8), 30)
+    X = rng.normal(size=(240, 2))
+    X[:, 1] += domain
+    X[:, 1] -= 0.0 if append != "embedding" else domain
+    task = Task(
+        X, domain.astype(float), domain, graph=graph, sources=[0, 2, 5, 7], kind="regression"
+    )
+    scores = []
+    for method in (methods.Plain(append=append), methods.Plain()):
+        model, _ = predictions(task, method)
+        scores.append(task.evaluate(model.predict(X, sample_domain=domain)).mean)
+    assert scores[0] < 0.7 * scores[1]
+
+
+@pytest.mark.parametrize("kind", ["classification", "regression"])
+def test_gradient_boosting_by_name(kind):
+    """A step that no straight line follows."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(600, 2))
+    y = (np.abs(X[:, 0]) > 0.5).astype(float)
+    y = y if kind == "classification" else np.column_stack([y, 3 * y])
+    domain = np.arange(600) % 3
+    task = Task(X, y, domain, graph=DomainGraph.clique(3), sources=[0, 1], kind=kind)
+    model, _ = predictions(task, methods.Plain(estimator="gradient-boosting"))
+    score = task.evaluate(model.predict(X, sample_domain=domain)).mean
+    assert score > 95 if kind == "classification" else score < 0.3
 
 
 def test_takes_any_estimator():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -106,25 +107,31 @@ class Summary:
         return figures
 
 
-def repeat(task: Task, method: str | Method, *, seeds: int, jobs: int = 1) -> Summary:
-    """Run a method with random states 0, 1, ... and summarise.
+def repeat(
+    task: Task, methods: Sequence[str | Method], *, seeds: int, jobs: int = 1
+) -> Iterator[Summary]:
+    """Run methods with random states 0, 1, ... and summarise each as soon as it is done.
 
     Parameters
     ----------
     task : Task
-    method : str or Method
+    methods : sequence of str or Method
     seeds : int
     jobs : int
         Processes side by side, one thread each.
 
-    Returns
-    -------
+    Yields
+    ------
     Summary
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AdaptationWarning)
-        runs = (delayed(_run_quietly)(task, method, seed) for seed in range(seeds))
-        return Summary.of(list(Parallel(n_jobs=jobs)(runs)))
+        runs = (
+            delayed(_run_quietly)(task, method, seed) for method in methods for seed in range(seeds)
+        )
+        results = iter(Parallel(n_jobs=jobs, return_as="generator")(runs))
+        for _ in methods:
+            yield Summary.of(list(itertools.islice(results, seeds)))
 
 
 def _run_quietly(task: Task, method: str | Method, seed: int) -> Result:

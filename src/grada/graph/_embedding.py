@@ -9,15 +9,19 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from grada.graph._line import line
+from grada.graph._node2vec import node2vec
 from grada.graph._reconstruction import reconstruction
 from grada.graph._spectral import spectral
 from grada.graph._types import Floats, RandomState, Weights
 
 _ONE_HOT_LIMIT = 4096
+
+Kind: TypeAlias = Callable[[Weights, Any, np.random.Generator], Floats]
 
 
 def embed(
@@ -83,8 +87,15 @@ def one_hot(weights: Weights, dim: int | None, generator: np.random.Generator) -
     return np.eye(n_domains)
 
 
-KINDS: dict[str, Callable[[Weights, Any, np.random.Generator], Floats]] = {
+KINDS: dict[str, Kind] = {
     "reconstruction": reconstruction,
     "spectral": spectral,
+    "node2vec": node2vec,
+    "line": line,
     "one-hot": one_hot,
 }
+
+
+def register(name: str, kind: Kind) -> None:
+    """Add a kind from a layer above, such as one that needs torch."""
+    KINDS[name] = kind

@@ -567,7 +567,10 @@ class DomainGraph:
         ----------
         kind : str, default="reconstruction"
             ``"reconstruction"`` fits the loss above; ``"spectral"`` takes the leading eigenvectors
-            of the normalised weights; ``"one-hot"`` gives each domain an axis of its own.
+            of the normalised weights; ``"node2vec"`` [2]_ brings together what random walks meet
+            together; ``"line"`` [3]_ neighbours and domains with the same neighbours; ``"vgae"``
+            [4]_ is a variational graph auto-encoder and needs torch_geometric
+            (``pip install "grada[gnn]"``); ``"one-hot"`` gives each domain an axis of its own.
         dim : int, optional
             Length of an embedding, by default
             ``max(2, min(16, ceil(log2(n_domains)) + 1))``, and ``n_domains`` for ``"one-hot"``.
@@ -588,6 +591,11 @@ class DomainGraph:
         ----------
         .. [1] Z. Xu, H. He, G.-H. Lee, Y. Wang, H. Wang. Graph-Relational Domain Adaptation.
            ICLR 2022, section 3.
+        .. [2] A. Grover, J. Leskovec. node2vec: Scalable Feature Learning for Networks. KDD 2016.
+        .. [3] J. Tang, M. Qu, M. Wang, M. Zhang, J. Yan, Q. Mei. LINE: Large-scale Information
+           Network Embedding. WWW 2015.
+        .. [4] T. N. Kipf, M. Welling. Variational Graph Auto-Encoders. NeurIPS Workshop on
+           Bayesian Deep Learning, 2016.
         """
         return embed(self.weights, kind, dim, random_state=random_state)
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize, sparse, special
 
+from grada.graph._adam import Adam
 from grada.graph._ball import into_unit_ball
 from grada.graph._spectral import DENSE_LIMIT, spectral_coordinates
 from grada.graph._types import Array, Codes, Floats, Weights
@@ -153,7 +154,7 @@ def _fit_sampled_pairs(weights: Weights, start: Floats, generator: np.random.Gen
     draw = _PairSampler(weights, generator)
     anchor = start.astype(np.float32)
     free, head = anchor.copy(), np.array(_HEAD_START)
-    adam, head_adam = _Adam(free), _Adam(head)
+    adam, head_adam = Adam(free), Adam(head)
     for step in range(_SAMPLED_STEPS):
         rate = _SAMPLED_RATE * (1 - step / _SAMPLED_STEPS)
         bounded, reach = _bounded(free)
@@ -217,19 +218,3 @@ class _PairSampler:
         shift = self.generator.integers(1, self.n_domains, size=self.size)
         second = (first + shift) % self.n_domains
         return np.sort(np.minimum(first, second) * self.n_domains + np.maximum(first, second))
-
-
-class _Adam:
-    """Step sizes after Kingma and Ba (2015)."""
-
-    def __init__(self, like: Array) -> None:
-        self.mean, self.square, self.count = np.zeros_like(like), np.zeros_like(like), 0
-
-    def step(self, gradient: Array, rate: float) -> Array:
-        """Return what to subtract from the parameters."""
-        self.count += 1
-        self.mean += 0.1 * (gradient - self.mean)
-        self.square += 0.05 * (gradient * gradient - self.square)
-        scale = rate / (1 - 0.9**self.count) * math.sqrt(1 - 0.95**self.count)
-        step: Array = scale * self.mean / (np.sqrt(self.square) + 1e-4)
-        return step

@@ -17,8 +17,8 @@ from torch import Tensor, nn
 from grada.data import DomainData
 from grada.methods._base import Run
 from grada.methods._neural import POSITIVE, POSITIVE_REAL, NeuralGame, NeuralMethod, Step
-from grada.nn import DomainEncoder, Network, mlp
-from grada.nn.encoders import standardized
+from grada.nn import DomainEncoder, Network, SmoothLayers, mlp
+from grada.nn.encoders import batch_norm, standardized
 from grada.sampling import Policy
 from grada.training import Player, Trainer
 from grada.training.batches import Dealer
@@ -49,8 +49,11 @@ class AdversarialMethod(NeuralMethod):
         It should learn faster than the encoder.
     discriminator_layers : int
     standardize : bool
-        Standardise encodings before the discriminator, and the input of each of its layers, so
-        that shrinking them hides nothing.
+        Standardise encodings before the discriminator, so that shrinking them hides nothing.
+    smoothness : float
+        What the discriminator pays for being steep, see :class:`grada.nn.SmoothLayers`. Its loss
+        in ``history_`` includes this, and its bound is the same: a blind one is flat. 0: nothing;
+        then the input of each of its layers is standardised too.
     head_start : int
         Steps that the discriminator trains alone before the game begins, so that the encoder
         has a real opponent from the start.
@@ -71,6 +74,7 @@ class AdversarialMethod(NeuralMethod):
     discriminator_learning_rate: float = 3e-3
     discriminator_layers: int = 3
     standardize: bool = True
+    smoothness: float = 1.0
     head_start: int = 100
     probe_every: int = 3
     domains_per_step: int = 64
@@ -84,6 +88,7 @@ class AdversarialMethod(NeuralMethod):
             "discriminator_learning_rate": 1e-4,
             "discriminator_layers": 6,
             "standardize": False,
+            "smoothness": 0.0,
             "head_start": 0,
             "probe_every": 0,
             "rows_per_domain": 10,
@@ -97,6 +102,7 @@ class AdversarialMethod(NeuralMethod):
         "discriminator_learning_rate": [POSITIVE_REAL],
         "discriminator_layers": [POSITIVE],
         "standardize": ["boolean"],
+        "smoothness": [Interval(Real, 0, None, closed="left")],
         "domains_per_step": [Interval(Integral, 2, None, closed="left")],
         "rows_per_domain": [POSITIVE, None],
         "head_start": [Interval(Integral, 0, None, closed="left")],
@@ -139,12 +145,13 @@ class AdversarialMethod(NeuralMethod):
         fooled = self.discriminator_loss(discriminator, step.encoding, step)
         return step.prediction_loss - step.strength * fooled
 
-    def discriminator_network(
-        self, n_in: int, n_out: int, generator: torch.Generator
-    ) -> nn.Sequential:
+    def discriminator_network(self, n_in: int, n_out: int, generator: torch.Generator) -> nn.Module:
         """Fully connected layers for a discriminator, as the settings say."""
         sizes = [n_in, *[n_in] * (self.discriminator_layers - 1), n_out]
         layers = mlp(sizes, generator=generator, init_std=self.init_std)
+        if self.smoothness > 0:
+            first = batch_norm(n_in) if self.standardize else nn.Identity()
+            return SmoothLayers(layers, first, n_out)
         return standardized(layers) if self.standardize else layers
 
     def notices(self, data: DomainData) -> list[str]:
@@ -200,6 +207,7 @@ class AdversarialGame(NeuralGame):
         self.strength = method.strength
         self._device = run.device
         self._generator = run.torch_generator().manual_seed(run.random_state + 1)
+        self._directions = run.torch_generator().manual_seed(run.random_state + 2)
         self.discriminator, player = self._opponent(method.discriminator_learning_rate)
         self.players = [player, *self.players]
 
@@ -240,13 +248,26 @@ class AdversarialGame(NeuralGame):
             losses.append(float(player.update(step)))
         return losses
 
+    def _direction(self, step: Step, layers: SmoothLayers) -> Tensor:
+        """Where this step measures steepness; drawn once, so that its loss is one number."""
+        if "direction" not in step.batch.cache:
+            drawn = torch.randn(layers.n_outputs, generator=self._directions)
+            step.batch.cache["direction"] = drawn.to(self._device)
+        direction: Tensor = step.batch.cache["direction"]
+        return direction
+
     def _opponent(self, learning_rate: float) -> tuple[nn.Module, Player]:
         method = self.method
         discriminator = method.discriminator(self.data, self.network.encoder, self._generator)
         discriminator.to(self._device)
 
+        smooth = [part for part in discriminator.modules() if isinstance(part, SmoothLayers)]
+
         def loss(step: Step) -> Tensor:
-            return method.discriminator_loss(discriminator, step.encoding.detach(), step)
+            found = method.discriminator_loss(discriminator, step.encoding.detach(), step)
+            for layers in smooth:
+                found = found + method.smoothness * layers.steepness(self._direction(step, layers))
+            return found
 
         player = Player(
             "discriminator",

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import torch
@@ -19,7 +19,8 @@ from torch import Tensor, nn
 
 from grada.data import DomainData
 from grada.methods._base import FittedMethod, Method, Run
-from grada.nn import DomainEncoder, Network, mlp, prediction_loss
+from grada.nn import DomainEncoder, Neighborhood, Network, mlp, prediction_loss
+from grada.nn.adagraph import has_batch_norm, refresh_statistics
 from grada.training import AdaptationWarning, History, Player, Trainer
 from grada.training.batches import Batch, Dealer
 from grada.training.diagnostics import warn
@@ -72,7 +73,14 @@ class NeuralMethod(Method):
     encoder : nn.Module, optional
         Encoder of the raw rows instead of the fully connected default: any module that maps a
         batch of rows to a batch of vectors. A copy of it is trained.
-    embedding : {"reconstruction", "spectral", "one-hot"}
+    backbone : {"plain", "adagraph"}
+        ``"adagraph"`` normalises the rows of every domain by its own statistics, with scale and
+        bias mixed over the graph (:class:`grada.nn.DomainBatchNorm`): after every hidden layer
+        of the default encoder, or in place of every batch normalisation of the encoder given.
+        It undoes shifts and scales that differ between domains, also in domains that are not
+        aligned, and predicts for a domain without rows from the statistics of its neighbours.
+        It also hides what a domain's mean says about its labels.
+    embedding : {"reconstruction", "spectral", "node2vec", "line", "vgae", "one-hot"}
         Node embedding of the domains, see :meth:`grada.DomainGraph.embed`.
     embedding_dim : int, optional
         Its dimension; by default it grows slowly with the number of domains.
@@ -97,6 +105,7 @@ class NeuralMethod(Method):
     """
 
     encoder: nn.Module | None = None
+    backbone: Literal["plain", "adagraph"] = "plain"
     embedding: str = "reconstruction"
     embedding_dim: int | None = None
     width: int | None = None
@@ -131,6 +140,7 @@ class NeuralMethod(Method):
     }
     _parameter_constraints: ClassVar[Mapping[str, Any]] = {
         "encoder": [nn.Module, None],
+        "backbone": [StrOptions({"plain", "adagraph"})],
         "embedding": [str],
         "embedding_dim": [POSITIVE, None],
         "width": [POSITIVE, None],
@@ -174,6 +184,9 @@ class NeuralMethod(Method):
         with _own_seed(run.random_state, needed=own), _one_thread(needed=not own):
             network = self._network(data, run)
             history = self._train(network, data, run)
+            if self.backbone == "adagraph":
+                # Training saw some domains in small batches, and some not at all.
+                refresh_statistics(network.encoder, lambda: _all_rows(data, run.device, own))
         history.messages[:0] = notices
         fitted = FittedNetwork(network, data.kind, run.device, history, own_encoder=own)
         _warn_of_explosion(fitted, data)
@@ -216,23 +229,21 @@ class NeuralMethod(Method):
         width = self._width(data)
         raw, raw_dim = self._raw_encoder(data)
 
-        def layers(n_in: int, depth: int, n_out: int, final_activation: bool = False) -> nn.Module:
+        def layers(n_in: int, depth: int, n_out: int, **options: bool) -> nn.Module:
             sizes = [n_in, *[width] * (depth - 1), n_out]
-            return mlp(
-                sizes,
-                generator=generator,
-                init_std=self.init_std,
-                final_activation=final_activation,
-            )
+            return mlp(sizes, generator=generator, init_std=self.init_std, **options)
 
+        norm = self.backbone == "adagraph"
         if raw is None:  # not "if not raw": an empty nn.Sequential is false
-            raw = layers(data.X.shape[1], self.raw_layers, width, final_activation=True)
+            n_in = data.X.shape[1]
+            raw = layers(n_in, self.raw_layers, width, final_activation=True, batch_norm=norm)
         encoder = DomainEncoder(
             raw=raw,
             graph=layers(embedding.shape[1], 1, width, final_activation=True),
-            joint=layers(raw_dim + width, self.joint_layers, width),
+            joint=layers(raw_dim + width, self.joint_layers, width, batch_norm=norm),
             embedding=embedding,
             dim=width,
+            neighborhood=_neighborhood(data, embedding) if norm else None,
         )
         predictor = layers(width, self.predictor_layers, data.n_outputs)
         return Network(encoder, predictor).to(run.device)
@@ -255,6 +266,12 @@ class NeuralMethod(Method):
                     f"The encoder given cannot take a batch of rows of shape {data.X[:2].shape}: "
                     f"{error}"
                 ) from error
+        if self.backbone == "adagraph" and not has_batch_norm(encoder):
+            raise ValueError(
+                "backbone='adagraph' makes the batch normalisation of an encoder domain-specific, "
+                "but the encoder given has none. Add nn.BatchNorm1d or nn.BatchNorm2d layers to "
+                "it, or use backbone='plain'."
+            )
         encoder.train()
         return encoder, n_out
 
@@ -371,6 +388,22 @@ def domain_embedding(data: DomainData, kind: str, dim: int | None, run: Run) -> 
     return torch.from_numpy(embedding.astype(np.float32))
 
 
+def _neighborhood(data: DomainData, embedding: Tensor) -> Neighborhood:
+    rows = np.bincount(data.codes, minlength=data.graph.n_domains)
+    return Neighborhood(data.graph.weights, rows, embedding)
+
+
+def _all_rows(
+    data: DomainData, device: torch.device, images: bool
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """All rows and their domains, in batches that fit into memory."""
+    size = _PREDICT_IMAGES if images else _PREDICT_ROWS
+    for start in range(0, len(data.X), size):
+        rows = slice(start, start + size)
+        x, codes = torch.from_numpy(data.X[rows]), torch.from_numpy(data.codes[rows])
+        yield x.to(device), codes.to(device)
+
+
 def name_some(data: DomainData, codes: NDArray[np.int64], most: int = 5) -> str:
     """Names of domains for a message, the first few if there are many."""
     names = [repr(data.graph.names[code]) for code in codes[:most]]
@@ -378,7 +411,7 @@ def name_some(data: DomainData, codes: NDArray[np.int64], most: int = 5) -> str:
     return ", ".join(names) + more
 
 
-def _warn_of_explosion(fitted: FittedNetwork, data: DomainData) -> None:
+def _warn_of_explosion(fitted: FittedMethod, data: DomainData) -> None:
     if data.kind != "regression":
         return
     rows = np.linspace(0, len(data.X) - 1, min(len(data.X), _PREDICT_ROWS)).astype(np.int64)

@@ -67,6 +67,7 @@ class GRDA(AdversarialMethod):
     logits: LogitKind = "signed"
     bias: bool = True
     discriminator_dim: int = 8
+    smoothness: float = 0.0
     pair_on: str | int | None = None
 
     name: ClassVar[str] = "grda"

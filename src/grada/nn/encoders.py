@@ -9,6 +9,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from grada.nn.adagraph import convert_batch_norm
+from grada.nn.neighborhood import Neighborhood
+
 
 def mlp(
     sizes: Sequence[int],
@@ -16,6 +19,7 @@ def mlp(
     generator: torch.Generator,
     init_std: float | None = None,
     final_activation: bool = False,
+    batch_norm: bool = False,
 ) -> nn.Sequential:
     """Fully connected layers with ReLU between them.
 
@@ -30,6 +34,8 @@ def mlp(
         paper does. By default PyTorch's own uniform rule is used.
     final_activation : bool
         Whether a ReLU follows the last layer.
+    batch_norm : bool
+        Whether a batch normalisation comes before every ReLU.
 
     Returns
     -------
@@ -53,8 +59,10 @@ def mlp(
             else:
                 linear.weight.normal_(0.0, init_std, generator=generator)
                 linear.bias.zero_()
-        layers += [linear, nn.ReLU()]
-    return nn.Sequential(*(layers if final_activation else layers[:-1]))
+        layers += [linear, *([nn.BatchNorm1d(fan_out)] if batch_norm else []), nn.ReLU()]
+    if not final_activation:
+        layers = layers[: -2 if batch_norm else -1]
+    return nn.Sequential(*layers)
 
 
 def standardized(layers: nn.Sequential) -> nn.Sequential:
@@ -70,16 +78,17 @@ def standardized(layers: nn.Sequential) -> nn.Sequential:
     for index, layer in enumerate(layers):
         if isinstance(layer, nn.Linear):
             if index == 0:
-                wrapped.append(_batch_norm(layer.in_features))
+                wrapped.append(batch_norm(layer.in_features))
             wrapped.append(layer)
             if index < len(layers) - 1:
-                wrapped.append(_batch_norm(layer.out_features))
+                wrapped.append(batch_norm(layer.out_features))
         else:
             wrapped.append(layer)
     return nn.Sequential(*wrapped)
 
 
-def _batch_norm(width: int) -> nn.BatchNorm1d:
+def batch_norm(width: int) -> nn.BatchNorm1d:
+    """Standardise within the batch, with nothing learned and nothing remembered."""
     return nn.BatchNorm1d(width, affine=False, track_running_stats=False)
 
 
@@ -96,14 +105,28 @@ class DomainEncoder(nn.Module):
         Node embeddings of all domains of the graph, with or without rows.
     dim : int
         Width of the encoding.
+    neighborhood : Neighborhood, optional
+        Makes every batch normalisation in ``raw`` and ``joint`` domain-specific
+        (:class:`grada.nn.adagraph.DomainBatchNorm`). The embedding has none: all rows of a
+        domain share it.
     """
 
     embedding: Tensor
 
     def __init__(
-        self, raw: nn.Module, graph: nn.Module, joint: nn.Module, embedding: Tensor, dim: int
+        self,
+        raw: nn.Module,
+        graph: nn.Module,
+        joint: nn.Module,
+        embedding: Tensor,
+        dim: int,
+        neighborhood: Neighborhood | None = None,
     ):
         super().__init__()
+        if neighborhood is not None:
+            raw = convert_batch_norm(raw, neighborhood)
+            joint = convert_batch_norm(joint, neighborhood)
+        self.neighborhood = neighborhood
         self.dim = dim
         self.raw = raw
         self.graph = graph
@@ -112,6 +135,12 @@ class DomainEncoder(nn.Module):
 
     def forward(self, x: Tensor, codes: Tensor) -> Tensor:
         """Encodings (n, encoding_dim) of rows x (n, ...) in domains codes (n,)."""
+        if self.neighborhood is None:
+            return self._encode(x, codes)
+        with self.neighborhood.at(codes):
+            return self._encode(x, codes)
+
+    def _encode(self, x: Tensor, codes: Tensor) -> Tensor:
         row = self.raw(x).flatten(1)
         domain = self.graph(self.embedding[codes])
         encoding: Tensor = self.joint(torch.cat([row, domain], dim=1))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from grada.data import DomainData
-from grada.sampling import DomainRows, DomainSampler, Passes, Policy
+from grada.sampling import BalancedRows, DomainRows, DomainSampler, Passes, Policy
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,15 @@ class Dealer:
         labelled = self._passes.draw(rng)
         domains, edges = self._domains.draw(rng)
         aligned = self._rows.draw(rng, domains, self._rows_per_domain).ravel()
+        return self._batch(labelled, aligned, edges, self._rows_per_domain)
+
+    def _batch(
+        self,
+        labelled: NDArray[np.int64],
+        aligned: NDArray[np.int64],
+        edges: NDArray[np.float32],
+        rows_per_domain: int,
+    ) -> Batch:
         rows = np.concatenate([labelled, aligned])
         data, key = self._data, self._data.pair_key
         return Batch(
@@ -116,10 +125,54 @@ class Dealer:
             y=self._tensor(data.y[labelled]),
             weight=None if self._weight is None else self._tensor(self._weight[labelled]),
             edges=self._tensor(edges),
-            rows_per_domain=self._rows_per_domain,
+            rows_per_domain=rows_per_domain,
             row=self._tensor(aligned),
             pair_key=None if key is None else self._tensor(key[aligned]),
         )
 
     def _tensor(self, array: Any) -> Tensor:
         return torch.from_numpy(array).to(self._device)
+
+
+class PooledDealer(Dealer):
+    """Draws labelled rows and as many target rows, each as if they came from one domain.
+
+    In classification every class comes up alike among the labelled rows, and every guess among
+    the target rows: what the method last said about each of them, if it said so
+    (:meth:`remember`). The guesses of a few times the rows needed are looked at in each draw,
+    never those of all rows.
+
+    Parameters
+    ----------
+    data : DomainData
+    batch_size : int
+        Labelled rows per step, and target rows per step.
+    device : torch.device
+    """
+
+    _LOOKED_AT = 4
+
+    def __init__(self, data: DomainData, *, batch_size: int, device: torch.device):
+        super().__init__(data, batch_size=batch_size, device=device)
+        self._targets = np.flatnonzero(np.isin(data.codes, data.targets))
+        self._guess = np.full(len(data.codes), -1, dtype=np.int64)
+        self._size = batch_size
+        self._balanced: BalancedRows | None = None
+        if data.kind == "classification":
+            self._balanced = BalancedRows(data.labelled, data.y[data.labelled])
+
+    def deal(self, rng: np.random.Generator) -> Batch:
+        """Draw the next batch."""
+        if self._balanced is None:
+            labelled = self._passes.draw(rng)
+        else:
+            labelled = self._balanced.draw(rng, self._passes.size)
+        looked_at = self._LOOKED_AT * self._size
+        candidates = self._targets[rng.integers(len(self._targets), size=looked_at)]
+        # Rows without a guess yet are a class of their own, so that they get one.
+        target = BalancedRows(candidates, self._guess[candidates] + 1).draw(rng, self._size)
+        return self._batch(labelled, target, np.zeros((1, 1), dtype=np.float32), self._size)
+
+    def remember(self, row: Tensor, guess: Tensor) -> None:
+        """Keep the classes that the method predicts for these target rows."""
+        self._guess[row.cpu().numpy()] = guess.cpu().numpy()

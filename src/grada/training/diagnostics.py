@@ -49,11 +49,15 @@ def plateaued(values: Sequence[float], patience: int, tolerance: float = 1e-3) -
     return min(values[-patience:]) > min(values[:-patience]) - tolerance
 
 
-def at_bound(history: History, patience: int) -> bool:
-    """Whether the discriminator loss has stayed at its bound for ``patience`` epochs."""
+def settled(history: History, patience: int, probe_loss: float) -> bool:
+    """Whether the discriminator loss has stayed for ``patience`` epochs where it cannot be beaten.
+
+    That is at its bound, or at what a retrained one reaches if that is more: when the encoder
+    hides things that even a blind discriminator is meant to know.
+    """
     losses, bounds = history["discriminator_loss"], history["discriminator_bound"]
     return len(losses) >= patience and all(
-        abs(loss - bound) <= AT_BOUND * bound
+        abs(loss - max(bound, probe_loss)) <= AT_BOUND * max(bound, probe_loss)
         for loss, bound in zip(losses[-patience:], bounds[-patience:], strict=True)
     )
 

@@ -12,11 +12,11 @@ import torch
 from grada.training.callbacks import Callback, Callbacks
 from grada.training.diagnostics import (
     aligned,
-    at_bound,
     check_finite,
     fooled,
     plateaued,
     review_game,
+    settled,
     warn,
 )
 from grada.training.history import History
@@ -148,7 +148,7 @@ class Trainer:
         probe = game.probe(rng)
         history.note(probe_loss=probe)
         if aligned(probe, history["discriminator_bound"][-1]):
-            settled = at_bound(history, self.probe_every)
-            return learned and settled and history["strength_factor"][-1] > 0.99
+            rests = settled(history, self.probe_every, probe)
+            return learned and rests and history["strength_factor"][-1] > 0.99
         game.revive()
         return False

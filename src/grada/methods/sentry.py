@@ -1,0 +1,307 @@
+"""Selective entropy optimisation via committee consistency."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from sklearn.utils._param_validation import Interval, StrOptions
+from torch import Tensor
+
+from grada.data import DomainData
+from grada.methods._base import Run
+from grada.methods._neural import POSITIVE, POSITIVE_REAL, NeuralGame, NeuralMethod, Step
+from grada.nn import Network
+from grada.nn.augment import Augment, Compose, domain_mean
+from grada.training import Trainer
+from grada.training.batches import PooledDealer
+from grada.training.schedules import StrengthSchedule
+
+#: How much of the running mean prediction is kept from one step to the next.
+_MEMORY = 0.7
+#: Added to the variance of predictions, in standard units: each domain may have one row only.
+_SMALLEST_VARIANCE = 0.01
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SENTRY(NeuralMethod):
+    r"""Trust a target row if a committee of augmented views agrees on it, else doubt it.
+
+    .. math::
+        \min_{E, F} \; L_f(E, F) + \lambda \, \mathbb{E}^t[\, s(x) \, H(p(\tilde x)) \,]
+        + \lambda \mu \, \mathbb{E}^t \Big[\sum_c p_c(x) \log q_c \Big]
+
+    The committee are the predictions for ``n_views`` augmented views of a target row x.
+    s(x) = 1 if most of them name the same class as the prediction for x itself: the entropy H of
+    a view that agrees is minimised. Otherwise s(x) = -1, and the entropy of a view that disagrees
+    is maximised. The last term keeps q, the running mean of the predictions p for target rows,
+    close to uniform. Sources are pooled into one domain and targets into another. Classes come
+    up alike among the labelled rows, and so do predicted classes among the target rows. All this
+    takes it that the targets have about as many rows of each class; where they do not, it can do
+    worse than no adaptation, and ``balance_targets=False`` with ``diversity=0`` is safer.
+
+    Regression: the spread v(x) plays the part of the entropy. It is the mean squared distance of
+    the committee from the prediction for x, divided by the variance of the predictions within
+    the target domains: a flat function is not a consistent one. With t for ``tolerance``,
+    s(x) = 1 if :math:`v < t^2`, and H becomes :math:`\min(h, 2 - h), h = v / 4 t^2`. Like an
+    entropy this has a top, at views 2t apart: doubt drives the views up to it and, from beyond,
+    back down, so that nothing can explode. In place of the last term stands
+    :math:`m^2 + (\sigma - 1)^2`, which keeps mean and deviation of the predictions for target
+    rows near those of the labels. Target rows and labelled rows are drawn uniformly.
+
+    Parameters
+    ----------
+    strength : float
+        Weight of both terms on target rows against the prediction loss.
+    diversity : float, optional
+        Weight of the last term against the selective entropy. By default 0.1, as published, and
+        1 in regression.
+    balance_targets : bool
+        Classification only: draw target rows so that all predicted classes come up alike.
+    strength_schedule : {"linear", "constant", "sigmoid"}
+    warmup : float
+        Share of the training over which the linear schedule rises.
+    n_views : int
+        Size of the committee.
+    tolerance : float
+        Regression only: how far views may be from the prediction for their row and still agree
+        with it, in standard deviations of the predictions.
+    augment : callable, optional
+        Makes a view: ``(x, codes, generator) -> x``, see :mod:`grada.nn.augment`. By default
+        mixing within the domain, masking and noise in random combination, made for tables; give
+        your own for images.
+
+    As many target rows as labelled rows are drawn per step (``batch_size``). Other settings: see
+    NeuralMethod.
+
+    References
+    ----------
+    Prabhu, Khare, Kartik, Hoffman: SENTRY: Selective Entropy Optimization via Committee
+    Consistency for Unsupervised Domain Adaptation. ICCV 2021.
+    """
+
+    strength: float = 1.0
+    diversity: float | None = None
+    balance_targets: bool = True
+    strength_schedule: StrengthSchedule = "linear"
+    warmup: float = 0.2
+    n_views: int = 3
+    tolerance: float = 0.5
+    augment: Augment | None = None
+
+    name: ClassVar[str] = "sentry"
+    citation: ClassVar[str] = (
+        "Prabhu, Khare, Kartik, Hoffman: SENTRY: Selective Entropy Optimization via Committee "
+        "Consistency for Unsupervised Domain Adaptation. ICCV 2021."
+    )
+    _parameter_constraints: ClassVar[Mapping[str, Any]] = {
+        **NeuralMethod._parameter_constraints,
+        "strength": [Interval(Real, 0, None, closed="left")],
+        "diversity": [Interval(Real, 0, None, closed="left"), None],
+        "balance_targets": ["boolean"],
+        "strength_schedule": [StrOptions({"constant", "linear", "sigmoid"})],
+        "warmup": [Interval(Real, 0, 1, closed="both")],
+        "n_views": [POSITIVE],
+        "tolerance": [POSITIVE_REAL],
+        "augment": [callable, None],
+    }
+
+    def check(self, data: DomainData) -> None:
+        """Refuse an augmentation that does not return rows like those it gets."""
+        super().check(data)
+        if self.augment is None:
+            return
+        x, codes = torch.from_numpy(data.X[:2]), torch.from_numpy(data.codes[:2])
+        view = self.augment(x.clone(), codes, torch.Generator().manual_seed(0))
+        if not isinstance(view, Tensor) or view.shape != x.shape or view.dtype != x.dtype:
+            got = f"{view.dtype} {tuple(view.shape)}" if isinstance(view, Tensor) else type(view)
+            raise ValueError(
+                "augment must return a tensor like the rows it is given: "
+                f"{x.dtype} {tuple(x.shape)}, not {got}."
+            )
+
+    def notices(self, data: DomainData) -> list[str]:
+        """Say so when there is nothing to adapt to."""
+        notices = super().notices(data)
+        if self.strength > 0 and not len(data.targets) and len(data.sources) > 1:
+            reason = "Every domain that has rows has labels."
+            notices.append(f"{reason} Training goes on without adaptation.")
+        return notices
+
+    def _game(self, network: Network, data: DomainData, run: Run) -> NeuralGame:
+        if not self._adapts(data):
+            return super()._game(network, data, run)
+        return CommitteeGame(self, network, data, run)
+
+    def _trainer(self, data: DomainData, run: Run) -> Trainer:
+        trainer = super()._trainer(data, run)
+        if not self._adapts(data):
+            return trainer
+        # The labelled rows may be learned long before the target rows count in full.
+        rising = int(np.ceil(self.warmup * self.epochs))
+        return replace(
+            trainer,
+            strength_schedule=self.strength_schedule,
+            warmup=self.warmup,
+            patience=self.patience + rising,
+        )
+
+    def _adapts(self, data: DomainData) -> bool:
+        return self.strength > 0 and len(data.targets) > 0
+
+
+@dataclass
+class CommitteeStep(Step):
+    """A step with what is predicted for target rows (n, n_outputs) and their views (k, n, ...).
+
+    ``average`` is the running mean of the predicted probabilities.
+    """
+
+    own: Tensor
+    views: Tensor
+    average: Tensor
+
+
+class CommitteeGame(NeuralGame):
+    """Encoder and predictor learn from labelled rows and from the committee on target rows."""
+
+    def __init__(self, method: SENTRY, network: Network, data: DomainData, run: Run):
+        self.pool = PooledDealer(data, batch_size=method.batch_size, device=run.device)
+        super().__init__(method, network, data.kind, self.pool)
+        self.method = method
+        self.strength = method.strength
+        usual = 0.1 if data.kind == "classification" else 1.0
+        self._diversity = usual if method.diversity is None else method.diversity
+        self._augment = method.augment or Compose()
+        self._generator = run.torch_generator().manual_seed(run.random_state + 1)
+        self._average = torch.full((data.n_outputs,), 1.0 / data.n_outputs, device=run.device)
+
+    def deal(self, rng: np.random.Generator, strength_factor: float) -> CommitteeStep:
+        """Draw a batch, augment its target rows, and predict them all."""
+        batch, n_views = self.pool.deal(rng), self.method.n_views
+        x, codes = batch.x[batch.aligned], batch.aligned_codes
+        views = [self._augment(x.clone(), codes, self._generator) for _ in range(n_views)]
+        everything = torch.cat([batch.x, *views]), torch.cat([batch.codes, codes.repeat(n_views)])
+        encoding = self.network.encoder(*everything)
+        output = self.network.predictor(encoding[batch.n_labelled :]).unflatten(0, (-1, len(x)))
+        own = output[0]
+        if self.kind == "classification":
+            if self.method.balance_targets:
+                self.pool.remember(batch.row, own.argmax(dim=1))
+            self._average = torch.lerp(own.detach().softmax(1).mean(0), self._average, _MEMORY)
+        return CommitteeStep(
+            batch,
+            encoding,
+            self.network,
+            self.kind,
+            self.strength * strength_factor,
+            own=own,
+            views=output[1:],
+            average=self._average,
+        )
+
+    def encoder_loss(self, step: CommitteeStep) -> Tensor:  # type: ignore[override]
+        """Prediction loss plus selective entropy and diversity on the target rows."""
+        if step.kind == "classification":
+            doubt, consistent = selective_entropy(step.views, step.own)
+            sameness = class_imbalance(step.own, step.average)
+        else:
+            codes, tolerance = step.batch.aligned_codes, self.method.tolerance
+            doubt, consistent = selective_spread(step.views, step.own, codes, tolerance)
+            sameness = moment_mismatch(step.own)
+        step.batch.cache["consistent"] = consistent
+        return step.prediction_loss + step.strength * (doubt + self._diversity * sameness)
+
+    def measure(self, step: CommitteeStep) -> dict[str, Tensor]:  # type: ignore[override]
+        """Add the share of target rows on which the committee agreed."""
+        return {**super().measure(step), "consistent": step.batch.cache["consistent"].mean()}
+
+
+def selective_entropy(views: Tensor, own: Tensor) -> tuple[Tensor, Tensor]:
+    r"""Entropy of a view on rows where the committee agrees, minus entropy where it does not.
+
+    .. math:: \frac1n \sum_i s_i H(p(\tilde x_i)), \qquad s_i = \pm 1
+
+    Parameters
+    ----------
+    views : Tensor of shape (k, n, n_classes)
+        Logits of the augmented views.
+    own : Tensor of shape (n, n_classes)
+        Logits of the rows themselves.
+
+    Returns
+    -------
+    scalar Tensor
+    Tensor of shape (n,)
+        1 where most views name the class that is predicted for the row itself, else 0.
+
+    Examples
+    --------
+    >>> one_view = torch.zeros(1, 1, 2)
+    >>> selective_entropy(one_view, torch.tensor([[1.0, 0.0]]))  # a tie names the first class
+    (tensor(0.6931), tensor([1.]))
+    >>> selective_entropy(one_view, torch.tensor([[0.0, 1.0]]))
+    (tensor(-0.6931), tensor([0.]))
+    """
+    agree = views.argmax(dim=2) == own.argmax(dim=1)
+    consistent = 2 * agree.sum(dim=0) > len(views)
+    # The first view on the side of the verdict.
+    chosen = (agree == consistent).int().argmax(dim=0)
+    log_p = views[chosen, torch.arange(views.shape[1], device=views.device)].log_softmax(dim=1)
+    entropy = -(log_p.exp() * log_p).sum(dim=1)
+    return torch.where(consistent, entropy, -entropy).mean(), consistent.to(own.dtype)
+
+
+def class_imbalance(own: Tensor, average: Tensor) -> Tensor:
+    """E[sum_c p_c log q_c]: lowest when the classes predicted are those that are rare so far.
+
+    Its gradient is that of minus the entropy of the mean prediction, taken at ``average``.
+    """
+    return (own.softmax(dim=1) @ average.clamp(min=1e-6).log()).mean()
+
+
+def selective_spread(
+    views: Tensor, own: Tensor, codes: Tensor, tolerance: float
+) -> tuple[Tensor, Tensor]:
+    r"""What :func:`selective_entropy` is for classes, for values: spread instead of entropy.
+
+    .. math:: \frac1n \sum_i s_i \min(h_i, 2 - h_i), \qquad h_i = \frac{v_i}{4 t^2}, \qquad
+              v_i = \frac{1}{k \sigma^2} \sum_j |\tilde f_{ji} - f_i|^2
+
+    with :math:`\sigma^2` the variance of the predictions f around the mean of their domain.
+
+    Parameters
+    ----------
+    views : Tensor of shape (k, n, m)
+    own : Tensor of shape (n, m)
+        The gradient flows through these too, so that this is an objective with a minimum and not
+        a chase of the views after rows that move along.
+    codes : Tensor of shape (n,)
+        Domains of the rows.
+    tolerance : float
+
+    Returns
+    -------
+    scalar Tensor
+    Tensor of shape (n,)
+        1 where the spread is below the square of ``tolerance``, else 0.
+    """
+    variance = (own - domain_mean(own, codes)).square().mean() + _SMALLEST_VARIANCE
+    spread = (views - own).square().mean(dim=(0, 2)) / variance
+    consistent = spread < tolerance**2
+    height = spread / (2 * tolerance) ** 2
+    doubt = torch.minimum(height, 2.0 - height)
+    return torch.where(consistent, doubt, -doubt).mean(), consistent.to(own.dtype)
+
+
+def moment_mismatch(own: Tensor) -> Tensor:
+    """Squared distance of mean and deviation of the predictions (n, m) from those of the labels.
+
+    The labels are in standard units: mean zero, deviation one.
+    """
+    deviation = own.var(dim=0, correction=0).clamp(min=1e-12).sqrt()
+    return (own.mean(dim=0).square() + (deviation - 1.0).square()).mean()
