@@ -61,7 +61,7 @@ def _start(method: AdversarialMethod, data: DomainData) -> tuple[AdversarialMeth
     if isinstance(method, ADDA):
         trainer = replace(NeuralMethod._trainer(method, data, RUN), epochs=10)
         trainer.train(NeuralMethod._game(method, network, data, RUN), RUN.rng(1))
-        network.requires_grad_(False)
+        network.predictor.requires_grad_(False)
         network.encoder = TwoEncoders(network.encoder, data)
         method = replace(method, learning_rate=method.target_learning_rate)
     return method, network
@@ -76,7 +76,8 @@ class Adversary(Bare):
         output = self.discriminator.layers(standard)
         direction = torch.randn(output.shape[1], generator=self.directions).expand_as(output)
         (slope,) = torch.autograd.grad(output, standard, direction, create_graph=True)
-        return output, self.method.smoothness * slope.square().sum(dim=1).mean()
+        price = self.method.smoothness / output.shape[1]
+        return output, price * slope.square().sum(dim=1).mean()
 
     def answer(self, seen: Tensor) -> Tensor:
         """Outputs of the discriminator for the encoder's turn."""

@@ -117,7 +117,11 @@ def bench(
         raise typer.Exit(2) from None
     console = Console(stderr=True)
     done = repeat(task, [known[name] for name in names], seeds=seeds, jobs=jobs or cpu_count())
-    summaries = list(track(done, task_name, total=len(names), console=console, transient=True))
+    try:
+        summaries = list(track(done, task_name, total=len(names), console=console, transient=True))
+    except ImportError as error:  # an extra that is not installed: the message names it
+        typer.echo(str(error), err=True)
+        raise typer.Exit(2) from None
     metric = summaries[0].metric
     if as_json:
         figures = {summary.method: summary.to_dict() for summary in summaries}

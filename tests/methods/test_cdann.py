@@ -1,4 +1,4 @@
-"""CDANN shows its idea on a translation, and on classes that differ in size between domains."""
+"""CDANN shows its idea on a translation, class by class."""
 
 from math import log
 
@@ -48,12 +48,13 @@ def test_the_bound_is_what_the_class_leaves_open():
     graph = DomainGraph.chain(2)
     data = DomainData.from_table(X, [1.0, np.nan], [0, 1], graph=graph, kind="regression")
     cdann = methods.CDANN()
-    chance = cdann.chance(tiny()).item()
-    # I = sum p(u, k) ln p(u, k) / p(u) p(k), with p(k) = (5/8, 3/8)
-    table = {(0, 0): 1 / 4, (0, 1): 1 / 4, (1, 0): 3 / 8, (1, 1): 1 / 8}
-    share = (5 / 8, 3 / 8)
-    told = sum(p * log(p / (share[k] / 2)) for (_, k), p in table.items())
+    # Domain 0 is class 0 with 99 %, domain 1 is class 1 with 99 %.
+    sure = [[0.0, 0.0], [log(99), 0.0], [0.0, log(99)]]
+    chance = cdann.chance(step(sure, [0, 0, 1], [0])).item()
+    # I = ln 2 - H(0.01); of that (2 - 1)(2 - 1) / (2 * 2 rows) is expected by chance.
+    told = log(2) + 0.99 * log(0.99) + 0.01 * log(0.01) - 1 / 4
     assert chance == pytest.approx(told)
+    assert cdann.chance(tiny()).item() == 0  # less than chance finds among so few rows
     assert cdann.bound(data, chance) == pytest.approx(log(2) - told)
 
 

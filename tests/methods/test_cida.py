@@ -58,6 +58,15 @@ def test_equal_coordinates_leave_nothing_to_align():
         model.fit(X, y, sample_domain=domain)
 
 
+def test_an_embedding_that_tells_nothing_leaves_nothing_to_align():
+    """VGAE cannot tell the domains of a clique apart."""
+    task = drift("classification", graph=DomainGraph.clique(4))
+    X, y, domain = task.visible()
+    model = AdaptedClassifier(quick("cida", embedding="vgae"), task.graph, random_state=0)
+    with pytest.warns(AdaptationWarning, match="'vgae' puts all domains with rows in one place"):
+        model.fit(X, y, sample_domain=domain)
+
+
 def test_undoes_a_translation():
     assert gain_over_source_only("cida", "translation") >= 10
 

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from grada import AdaptationWarning, DomainGraph, methods
 from grada.data import DomainData
 from grada.datasets import make_dg
-from grada.methods import Run
+from grada.methods import Run, _adversarial
 from grada.methods._neural import NeuralMethod
 
 ALL = [
@@ -26,6 +26,14 @@ ALL = [
 NEURAL = [
     name for name, info in methods.available().items() if issubclass(info.method, NeuralMethod)
 ]
+
+
+@pytest.fixture(autouse=True)
+def short_probes(monkeypatch):
+    """The contract holds however long a probe trains, and there are hundreds of fits here."""
+    monkeypatch.setattr(_adversarial, "_PROBE_STEPS", 20)
+
+
 over_methods = pytest.mark.parametrize(("name", "kind"), ALL)
 
 

@@ -2,11 +2,13 @@
 
 from math import log
 
+import numpy as np
 import pytest
 from cases import gain_over_source_only, step
 from torch import nn
 
-from grada import methods
+from grada import AdaptationWarning, AdaptedClassifier, DomainGraph, methods
+from grada.datasets import Task
 
 
 def test_losses_by_hand():
@@ -20,6 +22,30 @@ def test_losses_by_hand():
     )
     # The labelled row costs ln 2.
     assert dann.encoder_loss(nn.Identity(), drawn).item() == pytest.approx(log(2) - 0.5 * named)
+
+
+@pytest.mark.parametrize("name", ["dann", "cdann", "cida", "pcida"])
+@pytest.mark.parametrize("n_domains", [15, 60])
+def test_a_discriminator_too_smooth_to_see_is_found_out(name, n_domains):
+    """A feature names the domain and nothing is aligned: the last probe must say so."""
+    rng = np.random.default_rng(0)
+    domain = np.repeat(np.arange(n_domains), 20)
+    X = np.column_stack(
+        [domain + 0.01 * rng.normal(size=len(domain)), rng.normal(size=len(domain))]
+    )
+    task = Task(
+        X,
+        X[:, 1] > 0,
+        domain,
+        graph=DomainGraph.chain(n_domains),
+        sources=range(8),
+        kind="classification",
+    )
+    X, y, domain = task.visible()
+    method = methods.resolve(name).set_params(strength=1e-6, epochs=10)
+    model = AdaptedClassifier(method, task.graph, random_state=0)
+    with pytest.warns(AdaptationWarning, match="not aligned"):
+        model.fit(X, y, sample_domain=domain)
 
 
 def test_undoes_a_translation():

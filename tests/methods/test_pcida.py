@@ -1,4 +1,4 @@
-"""PCIDA shows its idea on a translation, like CIDA, and where only the spread gives away."""
+"""PCIDA shows its idea on a translation, like CIDA."""
 
 from math import atanh, log, pi
 

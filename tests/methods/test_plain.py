@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 import torch
 from cases import drift, predictions
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
@@ -84,6 +86,13 @@ def test_gradient_boosting_by_name(kind):
     model, _ = predictions(task, methods.Plain(estimator="gradient-boosting"))
     score = task.evaluate(model.predict(X, sample_domain=domain)).mean
     assert score > 95 if kind == "classification" else score < 0.3
+
+
+def test_the_seed_reaches_the_steps_of_a_pipeline():
+    pipeline = make_pipeline(StandardScaler(), RandomForestClassifier(5))
+    task = drift("classification")
+    first, second = (predictions(task, methods.Plain(estimator=pipeline))[1] for _ in range(2))
+    np.testing.assert_array_equal(first, second)
 
 
 def test_takes_any_estimator():

@@ -51,6 +51,9 @@ class Duel(Bowl):
     def probe(self, rng):
         return self.probes.pop(0) if len(self.probes) > 1 else self.probes[0]
 
+    def examine(self, rng):
+        return self.probes[0]
+
     def revive(self):
         self.revived += 1
 

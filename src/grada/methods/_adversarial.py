@@ -53,7 +53,8 @@ class AdversarialMethod(NeuralMethod):
     smoothness : float
         What the discriminator pays for being steep, see :class:`grada.nn.SmoothLayers`. Its loss
         in ``history_`` includes this, and its bound is the same: a blind one is flat. 0: nothing;
-        then the input of each of its layers is standardised too.
+        then the input of each of its layers is standardised too. The last ``probe_loss`` is that
+        of a discriminator that pays nothing: what a smooth one cannot see may still be there.
     head_start : int
         Steps that the discriminator trains alone before the game begins, so that the encoder
         has a real opponent from the start.
@@ -74,7 +75,7 @@ class AdversarialMethod(NeuralMethod):
     discriminator_learning_rate: float = 3e-3
     discriminator_layers: int = 3
     standardize: bool = True
-    smoothness: float = 1.0
+    smoothness: float = 2.0
     head_start: int = 100
     probe_every: int = 3
     domains_per_step: int = 64
@@ -234,6 +235,12 @@ class AdversarialGame(NeuralGame):
         losses = self._train_alone(self._fresh[1], _PROBE_STEPS, rng)
         return float(np.mean(losses[-_PROBE_TAIL:]))
 
+    def examine(self, rng: np.random.Generator) -> float:
+        """Probe with a discriminator that may be as steep as it likes."""
+        sharp = self._opponent(_PROBE_LEARNING_RATE, replace(self.method, smoothness=0.0))
+        losses = self._train_alone(sharp[1], _PROBE_STEPS, rng)
+        return float(np.mean(losses[-_PROBE_TAIL:]))
+
     def revive(self) -> None:
         """Go on with the discriminator that the last probe trained."""
         self.discriminator, player = self._fresh
@@ -256,8 +263,10 @@ class AdversarialGame(NeuralGame):
         direction: Tensor = step.batch.cache["direction"]
         return direction
 
-    def _opponent(self, learning_rate: float) -> tuple[nn.Module, Player]:
-        method = self.method
+    def _opponent(
+        self, learning_rate: float, method: AdversarialMethod | None = None
+    ) -> tuple[nn.Module, Player]:
+        method = method or self.method
         discriminator = method.discriminator(self.data, self.network.encoder, self._generator)
         discriminator.to(self._device)
 

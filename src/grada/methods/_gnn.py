@@ -158,5 +158,9 @@ class GraphGame:
         """There is no discriminator to retrain."""
         raise RuntimeError("This game has no discriminator.")
 
+    def examine(self, rng: np.random.Generator) -> float:
+        """There is no discriminator to retrain."""
+        raise RuntimeError("This game has no discriminator.")
+
     def revive(self) -> None:
         """There is no discriminator to replace."""

@@ -186,7 +186,8 @@ class NeuralMethod(Method):
             history = self._train(network, data, run)
             if self.backbone == "adagraph":
                 # Training saw some domains in small batches, and some not at all.
-                refresh_statistics(network.encoder, lambda: _all_rows(data, run.device, own))
+                for encoder in network.encoder.parts:
+                    refresh_statistics(encoder, lambda: _all_rows(data, run.device, own))
         history.messages[:0] = notices
         fitted = FittedNetwork(network, data.kind, run.device, history, own_encoder=own)
         _warn_of_explosion(fitted, data)
@@ -256,7 +257,7 @@ class NeuralMethod(Method):
         """A copy of the user's encoder, if any, and how many features the joint encoder gets."""
         if self.encoder is None:
             return None, self._width(data)
-        encoder = copy.deepcopy(self.encoder)
+        encoder = copy.deepcopy(self.encoder).cpu()
         encoder.eval()
         with torch.no_grad():
             try:
@@ -319,6 +320,10 @@ class NeuralGame:
         return figures
 
     def probe(self, rng: np.random.Generator) -> float:
+        """There is no discriminator to retrain."""
+        raise RuntimeError("This game has no discriminator.")
+
+    def examine(self, rng: np.random.Generator) -> float:
         """There is no discriminator to retrain."""
         raise RuntimeError("This game has no discriminator.")
 

@@ -54,6 +54,7 @@ class ADDA(SourceTargetMethod):
 
     target_learning_rate: float = 1e-4
     strength_schedule: StrengthSchedule = "constant"
+    smoothness: float = 1.0
 
     name: ClassVar[str] = "adda"
     citation: ClassVar[str] = (
@@ -91,7 +92,7 @@ class ADDA(SourceTargetMethod):
             return super()._train(network, data, run)
         learner = NeuralMethod._game(self, network, data, run)
         learned = NeuralMethod._trainer(self, data, run).train(learner, run.rng(1))
-        network.requires_grad_(False)
+        network.predictor.requires_grad_(False)
         network.encoder = TwoEncoders(network.encoder, data)
         second = replace(self, learning_rate=self.target_learning_rate)
         return SourceTargetMethod._train(second, network, data, run).preceded_by(learned)
@@ -105,11 +106,16 @@ class TwoEncoders(DomainEncoder):
     def __init__(self, trained: DomainEncoder, data: DomainData):
         nn.Module.__init__(self)
         self.dim = trained.dim
-        self.target = copy.deepcopy(trained).requires_grad_(True)
-        self.source = trained.eval()
+        self.target = copy.deepcopy(trained)
+        self.source = trained.requires_grad_(False).eval()
         is_target = torch.ones(data.graph.n_domains, dtype=torch.bool)
         is_target[torch.from_numpy(data.sources)] = False
         self.register_buffer("is_target", is_target.to(trained.embedding.device))
+
+    @property
+    def parts(self) -> list[DomainEncoder]:
+        """Both of them."""
+        return [self.source, self.target]
 
     def forward(self, x: Tensor, codes: Tensor) -> Tensor:
         """Encode every row with the encoder of its domain's role."""
@@ -117,5 +123,6 @@ class TwoEncoders(DomainEncoder):
         encoding = self.target.embedding.new_empty((len(x), self.dim))
         for encoder, rows in ((self.source, ~is_target), (self.target, is_target)):
             at = rows.nonzero().squeeze(1)
-            encoding = encoding.index_copy(0, at, encoder(x[at], codes[at]))
+            if len(at):
+                encoding = encoding.index_copy(0, at, encoder(x[at], codes[at]))
         return encoding

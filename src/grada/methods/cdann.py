@@ -29,8 +29,8 @@ class CDANN(DANN):
     may differ in how frequent the classes are, which DANN would wash out.
 
     The bound is the entropy of the domain given the predicted class,
-    :math:`\ln N - I(u; k)`, with the mutual information estimated from the rows of each step. For
-    regression it is ln N, which is too high when domains differ in their labels.
+    :math:`\ln N - I(u; k)`, with the mutual information estimated from the rows of each step. It is
+    too high where the shape of q tells more than the class, and for regression, where it is ln N.
 
     Settings: see AdversarialMethod and NeuralMethod.
 
@@ -63,8 +63,13 @@ class CDANN(DANN):
         if step.kind == "regression":
             return super().chance(step)
         n_classes = step.aligned_output.shape[1]
-        per_domain = _condition(step).reshape(-1, step.batch.rows_per_domain, n_classes).mean(dim=1)
-        return mutual_information(per_domain / len(per_domain))
+        n_rows = step.batch.rows_per_domain
+        per_domain = _condition(step).reshape(-1, n_rows, n_classes).mean(dim=1)
+        n_domains = len(per_domain)
+        told = mutual_information(per_domain / n_domains)
+        # So much is found among so few rows where there is nothing to find (Miller and Madow).
+        by_chance = (n_domains - 1) * (n_classes - 1) / (2 * n_domains * n_rows)
+        return (told - by_chance).clamp(min=0.0)
 
     def bound(self, data: DomainData, chance: float) -> float:
         """Entropy of the domain that is left when the class is known."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -14,9 +15,11 @@ from torch.nn import functional as F
 
 from grada.data import DomainData
 from grada.methods._adversarial import AdversarialMethod
-from grada.methods._neural import Step
-from grada.nn import DomainEncoder
+from grada.methods._base import Run
+from grada.methods._neural import NeuralGame, NeuralMethod, Step
+from grada.nn import DomainEncoder, Network
 from grada.sampling import Policy
+from grada.training import AdaptationWarning
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -80,18 +83,22 @@ class CIDA(AdversarialMethod):
         return 1.0
 
     def nothing_to_align(self, data: DomainData) -> str | None:
-        """All domains with rows have the same coordinates, or the graph gives them none."""
+        """All domains with rows have the same coordinates."""
         present = np.unique(data.codes)
         if self.coordinates is not None:
             differ = np.ptp(self._given(data)[present], axis=0).any()
             return None if differ else "All domains with rows have the same coordinates."
-        reachable = np.setdiff1d(present, data.unreachable)
-        if data.graph.weights[reachable][:, reachable].nnz == 0:
-            return (
-                "The graph joins no two domains with rows that a source can reach, so it gives "
-                "them no coordinates."
+        return None if len(present) > 1 else "All rows are of one domain."
+
+    def _game(self, network: Network, data: DomainData, run: Run) -> NeuralGame:
+        if self.coordinates is None and not self._coordinates(data, network.encoder).shape[1]:
+            message = (
+                f"The embedding {self.embedding!r} puts all domains with rows in one place. Give "
+                "coordinates, or choose another embedding. Training goes on without adaptation."
             )
-        return None
+            warnings.warn(message, AdaptationWarning, stacklevel=6)
+            return NeuralMethod._game(self, network, data, run)
+        return super()._game(network, data, run)
 
     def _coordinates(self, data: DomainData, encoder: DomainEncoder) -> Tensor:
         """Standardised coordinates of all domains; those that never change are left out."""
@@ -101,7 +108,7 @@ class CIDA(AdversarialMethod):
             raw = self._given(data)
         present = raw[np.unique(data.codes)]
         spread = present.std(axis=0)
-        varied = spread > 1e-6 * max(spread.max(), 1e-12)
+        varied = spread > 1e-6 * np.abs(present).max(axis=0)
         scaled = (raw - present.mean(axis=0))[:, varied] / spread[varied]
         return torch.from_numpy(scaled.astype(np.float32))
 
@@ -115,6 +122,8 @@ class CIDA(AdversarialMethod):
             raise ValueError(f"coordinates has no entry for the domains {missing[:5]}.")
         try:
             rows = np.array([np.atleast_1d(self.coordinates[name]) for name in names], dtype=float)
+            if rows.ndim != 2:
+                raise ValueError(f"shape {rows.shape}")
         except (TypeError, ValueError) as error:
             raise ValueError(
                 "coordinates must give every domain a number, or lists of numbers of one length."

@@ -62,7 +62,7 @@ class MDD(SourceTargetMethod):
 
     margin: float = 4.0
     strength: float = 0.3
-    smoothness: float = 0.02
+    smoothness: float = 0.04
 
     name: ClassVar[str] = "mdd"
     citation: ClassVar[str] = (

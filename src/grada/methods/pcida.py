@@ -39,6 +39,8 @@ class PCIDA(CIDA):
     Wang, He, Katabi: Continuously Indexed Domain Adaptation. ICML 2020.
     """
 
+    smoothness: float = 4.0
+
     name: ClassVar[str] = "pcida"
     citation: ClassVar[str] = (
         "Wang, He, Katabi: Continuously Indexed Domain Adaptation. ICML 2020 (probabilistic)."

@@ -94,8 +94,10 @@ class Plain(Method):
                 model = MultiOutputRegressor(model)
         else:
             model = clone(self.estimator)
-        if model.get_params().get("random_state", run) is None:
-            model.set_params(random_state=run.random_state)
+        # Also those of the steps of a pipeline.
+        seeds = [key for key in model.get_params() if key.rpartition("__")[2] == "random_state"]
+        unset = {key: run.random_state for key in seeds if model.get_params()[key] is None}
+        model.set_params(**unset)
         if classes and not hasattr(model, "predict_proba"):
             raise ValueError(
                 f"{type(model).__name__} has no predict_proba. Wrap it in "

@@ -292,7 +292,9 @@ def _domain_specific(
 ) -> DomainBatchNorm:
     layer = DomainBatchNorm(norm.num_features, neighborhood, eps=norm.eps, affine=norm.affine)
     if norm.affine:
-        layer.weight, layer.bias = norm.weight, norm.bias
+        layer.weight = norm.weight
+        if norm.bias is not None:
+            layer.bias = norm.bias
     return layer
 
 

@@ -71,10 +71,10 @@ class SmoothLayers(nn.Module):
         return output
 
     def steepness(self, direction: Tensor) -> Tensor:
-        r"""Mean of :math:`|\partial (r^\top D) / \partial e|^2` over the rows of the last call.
+        r"""Mean of :math:`|\partial (r^\top D) / \partial e|^2 / k` over the rows of the last call.
 
-        With r standard normal this is on average the squared Frobenius norm of the Jacobian: one
-        backward pass instead of one for each output.
+        With r standard normal this is on average the squared slope of one of the k outputs: one
+        backward pass instead of k.
 
         Parameters
         ----------
@@ -85,4 +85,4 @@ class SmoothLayers(nn.Module):
             raise RuntimeError("Call the layers first.")
         (standard, output), self._last = self._last, None
         (slope,) = torch.autograd.grad((output @ direction).sum(), standard, create_graph=True)
-        return slope.square().sum(dim=1).mean()
+        return slope.square().sum(dim=1).mean() / self.n_outputs

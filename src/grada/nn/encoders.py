@@ -133,6 +133,11 @@ class DomainEncoder(nn.Module):
         self.joint = joint
         self.register_buffer("embedding", embedding)
 
+    @property
+    def parts(self) -> list[DomainEncoder]:
+        """Encoders with weights of their own that this one is made of."""
+        return [self]
+
     def forward(self, x: Tensor, codes: Tensor) -> Tensor:
         """Encodings (n, encoding_dim) of rows x (n, ...) in domains codes (n,)."""
         if self.neighborhood is None:

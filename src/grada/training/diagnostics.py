@@ -95,7 +95,7 @@ def review_game(history: History) -> str | None:
             f"The discriminator {what}: its loss ended at {losses[-1]:.3f}, where a blind one has "
             f"{bound:.3f}, but one retrained on the same encodings reaches {probe:.3f}. The "
             "domains are not aligned. Raise discriminator_learning_rate or epochs, or lower "
-            "strength."
+            "strength or smoothness."
         )
     return None
 

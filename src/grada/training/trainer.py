@@ -55,6 +55,9 @@ class Game(Protocol):
     def probe(self, rng: np.random.Generator) -> float:
         """Loss that a fresh discriminator reaches on the encodings as they are now."""
 
+    def examine(self, rng: np.random.Generator) -> float:
+        """The same for the strongest discriminator there is, asked once in the end."""
+
     def revive(self) -> None:
         """Go on against the discriminator of the last probe."""
 
@@ -113,8 +116,7 @@ class Trainer:
                     history.stopped = f"converged after {epoch + 1} of {self.epochs} epochs"
                     break
         if game.adversarial:
-            if "probe_loss" not in history or np.isnan(history["probe_loss"][-1]):
-                history.note(probe_loss=game.probe(rng))
+            history.note(probe_loss=game.examine(rng))
             problem = review_game(history)
             if problem is not None:
                 warn(history, problem)
