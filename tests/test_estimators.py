@@ -126,7 +126,7 @@ def refusals():
         "short y": ({"y": y[:-1]}, ValueError, "X has 48, y has 47, sample_domain has 48"),
         "short domains": ({"sample_domain": states[:-1]}, ValueError, "sample_domain has 47"),
         "one class": ({"y": one_class}, ValueError, "one class .*'yes'"),
-        "unknown method": ({"method": "gdra"}, ValueError, "'gdra'.*grda, plain, source-only"),
+        "unknown method": ({"method": "gdra"}, ValueError, "'gdra'.*grda, .*plain, .*source-only"),
         "no graph": ({"graph": None}, ValueError, "4 domains but there is no graph.*clique"),
         "text in an array": ({"X": X.astype(str) + "x"}, ValueError, "arrays of bytes/strings"),
         "short weights": ({"sample_weight": [1.0]}, ValueError, "sample_weight has 1"),
