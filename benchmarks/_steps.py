@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,7 +111,7 @@ class Ours:
         return {name: self.history[f"{name}_loss"][-1] for name in names}
 
 
-class Bare:
+class Bare(ABC):
     """A method on fixed domains with nothing around it: the same arithmetic, no generality.
 
     It starts with a copy of the networks of the other side, and uses what it knows: all domains
@@ -148,13 +149,13 @@ class Bare:
             rows = torch.cat([labelled, row])
             self.last = self.step(self.X[rows], self.codes[rows], self.y[labelled], row)
 
+    @abstractmethod
     def step(self, x: Tensor, codes: Tensor, y: Tensor, row: Tensor) -> dict[str, Tensor]:
         """Discriminator, then encoder and predictor; their losses.
 
         ``x`` and ``codes`` hold the labelled rows, then those to align; ``row`` says which rows
         of the table the latter are.
         """
-        raise NotImplementedError
 
     def move_opponent(self, loss: Tensor) -> None:
         """Update the discriminator."""

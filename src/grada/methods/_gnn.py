@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -21,20 +21,20 @@ from grada.methods._neural import (
     _warn_of_explosion,
     name_some,
 )
-from grada.training import AdaptationWarning, History, Player, Trainer
+from grada.training import AdaptationWarning, History, Player, SoloGame, Trainer
 from grada.training.schedules import LearningRateSchedule
 
 
-class GraphNetwork(nn.Module):
+class GraphNetwork(nn.Module, ABC):
     """A network that holds the whole graph and the visible labels."""
 
+    @abstractmethod
     def loss(self) -> Tensor:
         """Mean loss over the labelled rows."""
-        raise NotImplementedError
 
+    @abstractmethod
     def fitted(self, history: History) -> FittedMethod:
         """What is needed to predict, on the CPU and in double precision."""
-        raise NotImplementedError
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -123,10 +123,8 @@ class GraphMethod(Method):
         )
 
 
-class GraphGame:
+class GraphGame(SoloGame):
     """One player, and the whole graph in every step."""
-
-    adversarial = False
 
     def __init__(self, method: GraphMethod, network: GraphNetwork):
         self.network = network
@@ -139,9 +137,6 @@ class GraphGame:
         )
         self.players: Sequence[Player] = [learner]
 
-    def begin(self, rng: np.random.Generator) -> None:
-        """Nothing to prepare."""
-
     def deal(self, rng: np.random.Generator, strength_factor: float) -> Tensor:
         """The loss of the step: there is nothing to draw."""
         return self.network.loss()
@@ -149,18 +144,3 @@ class GraphGame:
     def measure(self, step: Tensor) -> dict[str, Tensor]:
         """The loss is the prediction loss."""
         return {"prediction_loss": step.detach()}
-
-    def conclude(self, figures: dict[str, float]) -> dict[str, float]:
-        """Nothing to add."""
-        return figures
-
-    def probe(self, rng: np.random.Generator) -> float:
-        """There is no discriminator to retrain."""
-        raise RuntimeError("This game has no discriminator.")
-
-    def examine(self, rng: np.random.Generator) -> float:
-        """There is no discriminator to retrain."""
-        raise RuntimeError("This game has no discriminator.")
-
-    def revive(self) -> None:
-        """There is no discriminator to replace."""

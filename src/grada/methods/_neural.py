@@ -21,7 +21,7 @@ from grada.data import DomainData
 from grada.methods._base import FittedMethod, Method, Run
 from grada.nn import DomainEncoder, Neighborhood, Network, mlp, prediction_loss
 from grada.nn.adagraph import has_batch_norm, refresh_statistics
-from grada.training import AdaptationWarning, History, Player, Trainer
+from grada.training import AdaptationWarning, History, Player, SoloGame, Trainer
 from grada.training.batches import Batch, Dealer
 from grada.training.diagnostics import warn
 from grada.training.schedules import LearningRateSchedule
@@ -277,10 +277,8 @@ class NeuralMethod(Method):
         return encoder, n_out
 
 
-class NeuralGame:
+class NeuralGame(SoloGame):
     """Encoder and predictor, with nobody to play against."""
-
-    adversarial = False
 
     strength = 0.0
 
@@ -297,9 +295,6 @@ class NeuralGame:
         )
         self.players: Sequence[Player] = [learner]
 
-    def begin(self, rng: np.random.Generator) -> None:
-        """Nothing to prepare."""
-
     def encoder_loss(self, step: Step) -> Tensor:
         """What encoder and predictor minimise."""
         return step.prediction_loss
@@ -314,21 +309,6 @@ class NeuralGame:
     def measure(self, step: Step) -> dict[str, Tensor]:
         """The prediction loss alone, beside the encoder's whole loss."""
         return {"prediction_loss": step.prediction_loss.detach()}
-
-    def conclude(self, figures: dict[str, float]) -> dict[str, float]:
-        """Nothing to add."""
-        return figures
-
-    def probe(self, rng: np.random.Generator) -> float:
-        """There is no discriminator to retrain."""
-        raise RuntimeError("This game has no discriminator.")
-
-    def examine(self, rng: np.random.Generator) -> float:
-        """There is no discriminator to retrain."""
-        raise RuntimeError("This game has no discriminator.")
-
-    def revive(self) -> None:
-        """There is no discriminator to replace."""
 
 
 class FittedNetwork(FittedMethod):

@@ -4,7 +4,7 @@ from grada.training.callbacks import Callback, Progress
 from grada.training.diagnostics import AdaptationWarning, TrainingError
 from grada.training.history import History
 from grada.training.players import Player
-from grada.training.trainer import Game, Trainer
+from grada.training.trainer import Game, SoloGame, Trainer
 
 __all__ = [
     "AdaptationWarning",
@@ -13,6 +13,7 @@ __all__ = [
     "History",
     "Player",
     "Progress",
+    "SoloGame",
     "Trainer",
     "TrainingError",
 ]

@@ -62,6 +62,30 @@ class Game(Protocol):
         """Go on against the discriminator of the last probe."""
 
 
+class SoloGame:
+    """What a game without a discriminator has nothing to say about."""
+
+    adversarial = False
+
+    def begin(self, rng: np.random.Generator) -> None:
+        """Nothing to prepare."""
+
+    def conclude(self, figures: dict[str, float]) -> dict[str, float]:
+        """Nothing to add."""
+        return figures
+
+    def probe(self, rng: np.random.Generator) -> float:
+        """There is no discriminator to retrain."""
+        raise RuntimeError("This game has no discriminator.")
+
+    def examine(self, rng: np.random.Generator) -> float:
+        """There is no discriminator to retrain."""
+        raise RuntimeError("This game has no discriminator.")
+
+    def revive(self) -> None:
+        """There is no discriminator to replace."""
+
+
 @dataclass(frozen=True)
 class Trainer:
     """Play a game for some epochs.
