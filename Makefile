@@ -2,7 +2,6 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
-PEERS := .venv/.peers
 
 .PHONY: demo test lint bench clean
 .DEFAULT_GOAL := demo
@@ -11,7 +10,7 @@ $(READY): pyproject.toml constraints.txt
 	@echo "Setting up .venv (once; a few minutes)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt "torch==2.13.0"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,geo,gnn]"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,geo,gnn,figures,images,skada]"
 	@touch $@
 
 demo: $(READY)
@@ -26,13 +25,8 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(PEERS)
+bench: $(READY)
 	$(BIN)/python -m benchmarks
-
-# The benchmarks that need a peer are skipped where it cannot be installed.
-$(PEERS): $(READY)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[skada]" \
-		&& touch $@ || echo "Could not install the peers to compare with; going on without them."
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,4 +1,6 @@
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +12,9 @@ from grada import methods
 GRADA = Path(sys.executable).with_name("grada")
 
 
-def grada(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([GRADA, *arguments], capture_output=True, text=True, timeout=300)
+def grada(*arguments: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [GRADA, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=folder)
 
 
 @pytest.mark.slow
@@ -20,7 +23,8 @@ def test_demo_ends_with_a_table_and_a_verdict():
     assert done.returncode == 0, done.stderr
     for word in ("Logistic regression", "Source-Only", "GRDA", "worst", "hop", "seconds"):
         assert word in done.stdout
-    assert "Adapting along the graph" in done.stdout
+    assert done.stdout.count("Adapting along the graph") == 2
+    assert "Handwritten digits" in done.stdout
 
 
 @pytest.mark.slow
@@ -30,6 +34,7 @@ def test_demo_json_is_one_object_and_nothing_else():
     figures = json.loads(done.stdout)
     assert set(figures["methods"]) == {"plain", "source-only", "grda"}
     assert set(figures["methods"]["grda"]) == {"mean", "worst", "levels", "seconds"}
+    assert set(figures["tasks"]) == {"make-dg6", "rotating-digits"}
 
 
 def test_wrong_use_is_answered_in_words():
@@ -40,8 +45,9 @@ def test_wrong_use_is_answered_in_words():
     assert grada("--version").stdout.startswith("grada ")
 
 
-def test_bench_prints_what_the_design_says(data_home):
-    done = grada("bench", "dg15", "--methods", "plain", "--seeds", "2", "--json")
+def test_bench_prints_what_the_design_says(data_home, tmp_path):
+    arguments = ("bench", "dg15", "--methods", "plain")
+    done = grada(*arguments, "--seeds", "2", "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert {key: result[key] for key in ("task", "protocol", "metric")} == {
@@ -52,24 +58,83 @@ def test_bench_prints_what_the_design_says(data_home):
     figures = result["methods"]["plain"]
     assert set(figures) == {"mean", "std", "worst", "levels", "seconds", "seeds"}
     assert figures["mean"] == pytest.approx(49.1, abs=0.1)
-    assert "plain" in grada("bench", "dg15", "--methods", "plain", "--seeds", "1").stdout
+    assert len((tmp_path / "grada-results.jsonl").read_text().splitlines()) == 2
+    again = grada(*arguments, "--seeds", "3", folder=tmp_path)
+    assert "plain" in again.stdout
+    assert again.stderr.count("seed") == 1  # the two that are there are not run again
+    assert len((tmp_path / "grada-results.jsonl").read_text().splitlines()) == 3
 
 
-def test_bench_names_what_it_does_not_know():
-    for arguments in (("bench", "dg16"), ("bench", "dg15", "--methods", "gdra")):
-        done = grada(*arguments)
-        assert done.returncode == 2
+def test_bench_of_a_regression_speaks_degrees(data_home, tmp_path):
+    arguments = ("bench", "tpt48-ew", "--methods", "plain", "--seeds", "1")
+    figures = json.loads(grada(*arguments, "--json", folder=tmp_path).stdout)["methods"]["plain"]
+    assert figures["mean"] == pytest.approx(0.28, abs=0.02)
+    assert list(figures["levels"]) == ["1", "2", "3+"]
+    assert figures["unit"] == "°F"
+    assert "°F" in grada(*arguments, folder=tmp_path).stdout
+    leaking = grada(*arguments, "--protocol", "published", folder=tmp_path).stdout
+    assert "published (LEAKS labels of the targets)" in leaking
+    assert "0.784" in leaking
+
+
+@pytest.mark.slow
+def test_bench_killed_halfway_finishes_the_rest_only(data_home, tmp_path):
+    store = tmp_path / "grada-results.jsonl"
+    arguments = ("bench", "dg15", "--methods", "plain,source-only", "--seeds", "4", "--jobs", "1")
+    with subprocess.Popen(
+        [GRADA, *arguments], cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        for line in process.stderr:
+            if line.startswith("5/8"):
+                os.killpg(process.pid, signal.SIGKILL)
+                break
+    before = store.read_text()
+    assert 5 <= before.count("\n") < 8
+    done = grada(*arguments, "--json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    after = store.read_text()
+    assert after.startswith(before[: before.rfind("\n") + 1])
+    runs = [json.loads(line) for line in after.splitlines()]
+    assert len(runs) == len({run["key"] for run in runs}) == 8
+    assert done.stderr.count("seed") == 8 - before.count("\n")
+    assert json.loads(done.stdout)["methods"]["source-only"]["seeds"] == 4
+
+
+def test_bench_names_what_it_does_not_know(tmp_path):
+    for arguments in (
+        ("bench", "dg16"),
+        ("bench", "rotating-digits", "--methods", "gdra"),
+        ("bench", "rotating-digits", "--protocol", "published"),
+        ("bench", "paper", "--only", "table-9"),
+    ):
+        done = grada(*arguments, folder=tmp_path)
+        assert done.returncode == 2, arguments
         assert "Known:" in done.stderr
 
 
-def test_bench_with_a_backbone(data_home):
+def test_bench_answers_bad_surroundings_in_words(tmp_path):
+    store = tmp_path / "runs.jsonl"
+    store.write_text("not a run\nnor this\n")
+    arguments = ("bench", "rotating-digits", "--methods", "plain", "--seeds", "1")
+    for options, said in (
+        (("--store", str(store)), "runs.jsonl, line 1"),
+        (("--store", str(tmp_path)), "directory"),
+        (("--dask", "nonsense"), "Dask"),
+    ):
+        done = grada(*arguments, *options, folder=tmp_path)
+        assert done.returncode == 2, options
+        assert said in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_bench_with_a_backbone(data_home, tmp_path):
     arguments = ("bench", "dg15", "--backbone", "adagraph", "--seeds", "1", "--json")
-    done = grada(*arguments, "--methods", "source-only")
+    done = grada(*arguments, "--methods", "source-only", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["backbone"] == "adagraph"
-    refused = grada(*arguments, "--methods", "plain")
+    refused = grada(*arguments, "--methods", "plain", folder=tmp_path)
     assert refused.returncode == 2
-    assert "Unknown method 'plain'. Known: adda," in refused.stderr
+    assert "Unknown method 'plain'. Known: all, adda," in refused.stderr
 
 
 def test_methods_are_listed():

@@ -4,18 +4,39 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 from joblib import cpu_count
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 
-from grada import __version__, methods
-from grada.benchmark import Result, compare, repeat
-from grada.datasets import Task, dg15, dg60, make_dg
+from grada import __version__, methods, paper
+from grada._printing import bench_table, demo_table, print_wide, verdict, watch
+from grada.benchmark import (
+    TASKS,
+    DamagedStoreError,
+    Job,
+    Protocol,
+    Record,
+    Result,
+    Store,
+    Summary,
+    code_fingerprint,
+    compare,
+    load_task,
+    peers,
+    published_tasks,
+    run_jobs,
+    summarize,
+)
+from grada.benchmark import method_names as method_names_of
+from grada.datasets import Task, make_dg, rotating_digits
 from grada.training import AdaptationWarning
 
 app = typer.Typer(
@@ -25,7 +46,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-TASKS = {"dg15": dg15, "dg60": dg60}
+
+class ProtocolName(StrEnum):
+    """Choices of ``--protocol``."""
+
+    leak_free = "leak-free"
+    published = "published"
 
 
 class Backbone(StrEnum):
@@ -36,7 +62,6 @@ class Backbone(StrEnum):
 
 
 DEMO_METHODS = ("plain", "source-only", "grda")
-_TITLES = {"plain": "Logistic regression", "source-only": "Source-Only", "grda": "GRDA"}
 
 
 def _show_version(wanted: bool) -> None:
@@ -57,92 +82,195 @@ def _main(
 @app.command()
 def demo(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object, nothing else.")] = False,
-    domains: Annotated[int, typer.Option(min=3, help="Number of domains.")] = 15,
-    sources: Annotated[int, typer.Option(min=1, help="Domains with labels.")] = 6,
+    domains: Annotated[int, typer.Option(min=3, help="Domains of the generated task.")] = 15,
+    sources: Annotated[int, typer.Option(min=1, help="Those of them with labels.")] = 6,
     random_state: Annotated[int, typer.Option(min=0, help="Seed of data and training.")] = 0,
 ) -> None:
-    """Generate a task, adapt to it, and compare with two models that do not adapt."""
+    """Adapt to a generated task and to real handwritten digits, and compare with simple models."""
     if sources >= domains:
         typer.echo(f"--sources {sources}: must be fewer than the {domains} domains.", err=True)
         raise typer.Exit(2)
-    task = make_dg(n_domains=domains, n_sources=sources, random_state=random_state)
-    console = Console(stderr=as_json)
+    generated = make_dg(n_domains=domains, n_sources=sources, random_state=random_state)
+    shown = {
+        "Generated: two classes that turn from domain to domain": generated,
+        "Handwritten digits, turned a little more in each domain": rotating_digits(
+            random_state=random_state
+        ),
+    }
+    figures = {}
+    for title, task in shown.items():
+        results = _demonstrate(title, task, random_state, quiet=as_json)
+        figures[task.name] = {result.method: result.to_dict() for result in results}
+    if as_json:
+        # The first task's figures stand on top, as they did when it was the only one.
+        said = {"task": generated.name, "metric": "accuracy", "methods": figures[generated.name]}
+        typer.echo(json.dumps({**said, "tasks": figures}))
+
+
+def _demonstrate(title: str, task: Task, random_state: int, *, quiet: bool) -> list[Result]:
+    console = Console(stderr=quiet)
+    console.print(f"[bold]{title}[/bold]")
     console.print(
-        f"{domains} domains on a graph with {task.graph.n_edges} edges, "
-        f"{len(task.X)} rows, labels in {sources} domains. Predicting the other "
+        f"{task.graph.n_domains} domains on a graph with {task.graph.n_edges} edges, "
+        f"{len(task.X)} rows, labels in {len(task.sources)} domains. Predicting the other "
         f"{len(task.targets)}.\n"
     )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", AdaptationWarning)
         results = list(
-            compare(task, DEMO_METHODS, random_state=random_state, verbose=int(not as_json))
+            compare(task, DEMO_METHODS, random_state=random_state, verbose=int(not quiet))
         )
-    if as_json:
-        figures = {result.method: result.to_dict() for result in results}
-        typer.echo(json.dumps({"task": task.name, "metric": "accuracy", "methods": figures}))
-        return
-    console.print(_table(task, results))
-    for note in caught:
-        if issubclass(note.category, AdaptationWarning):
-            console.print(f"Note: {note.message}", style="yellow")
-    console.print(_verdict(task, results))
+    if not quiet:
+        console.print(demo_table(task, results))
+        for note in caught:
+            if issubclass(note.category, AdaptationWarning):
+                console.print(f"Note: {note.message}", style="yellow")
+        console.print(verdict(results) + "\n")
+    return results
 
 
 @app.command()
 def bench(
-    task_name: Annotated[str, typer.Argument(metavar="TASK", help="dg15 or dg60.")],
+    task_name: Annotated[
+        str,
+        typer.Argument(metavar="TASK", help=f"{', '.join(TASKS)}; or paper: all tables."),
+    ],
     method_names: Annotated[
-        str, typer.Option("--methods", help="Names with commas between them, or all.")
+        str,
+        typer.Option(
+            "--methods", help="Names with commas between them; all: ours; peers: skada's."
+        ),
     ] = "all",
     seeds: Annotated[int, typer.Option(min=1, help="Runs of each method.")] = 5,
+    protocol: Annotated[
+        ProtocolName, typer.Option(help="published: as the paper's code did it, LEAKING labels.")
+    ] = ProtocolName.leak_free,
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Processes side by side; by default one a core.")
+    ] = None,
+    dask: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Run on this Dask cluster instead.")
     ] = None,
     backbone: Annotated[
         Backbone, typer.Option(help="Normalise each domain by its own statistics: adagraph.")
     ] = Backbone.plain,
+    store: Annotated[
+        Path, typer.Option(help="Finished runs, one line of JSON each; what is there is not rerun.")
+    ] = Path("grada-results.jsonl"),
+    stale: Annotated[
+        bool, typer.Option("--stale", help="Take runs that other versions of the code made.")
+    ] = False,
+    only: Annotated[
+        str, typer.Option(help="For paper: tables and figures with commas between them.")
+    ] = "all",
+    out: Annotated[Path, typer.Option(help="For paper: folder of the page.")] = Path("docs"),
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object, nothing else.")] = False,
 ) -> None:
-    """Compare methods on a task of the paper, leak-free, over several seeds."""
-    known = _methods_with(backbone)
-    names = (
-        list(known) if method_names == "all" else [name.strip() for name in method_names.split(",")]
-    )
-    _check_known("task", [task_name], list(TASKS))
-    _check_known("method", names, list(known))
-    try:
-        task = TASKS[task_name]()
-    except OSError as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(2) from None
-    console = Console(stderr=True)
-    done = repeat(task, [known[name] for name in names], seeds=seeds, jobs=jobs or cpu_count())
-    try:
-        summaries = list(track(done, task_name, total=len(names), console=console, transient=True))
-    except ImportError as error:  # an extra that is not installed: the message names it
-        typer.echo(str(error), err=True)
-        raise typer.Exit(2) from None
-    metric = summaries[0].metric
+    """Compare methods on a task of the paper over several seeds, or make all the paper's tables.
+
+    Every finished run is kept in the store at once: a benchmark that was killed goes on where
+    it was when it is started again.
+    """
+    options = RunOptions(Store(store), jobs or cpu_count(), dask, stale)
+    with _errors_in_words():
+        if task_name == "paper":
+            _bench_paper(options, only, seeds, out, as_json)
+            return
+        planned = _plan(task_name, method_names, seeds, protocol.value, backbone.value)
+        records = options.run(planned)
+    summaries = summarize(records)
     if as_json:
-        figures = {summary.method: summary.to_dict() for summary in summaries}
-        result = {"task": task_name, "protocol": "leak-free", "metric": metric, "methods": figures}
-        if backbone is not Backbone.plain:
-            result["backbone"] = backbone.value
-        typer.echo(json.dumps(result))
+        typer.echo(json.dumps(_bench_json(planned[0], summaries)))
         return
-    levels = list(summaries[0].levels)
-    title = f"{task_name}: {metric} on the targets, {seeds} seeds, leak-free"
+    runs = f"{seeds} seed{'s' * (seeds > 1)}"
+    title = f"{task_name}: {summaries[0].metric} on the targets, {runs}, {protocol.value}"
+    if protocol is ProtocolName.published:
+        title += " (LEAKS labels of the targets)"
     if backbone is not Backbone.plain:
         title += f", backbone {backbone.value}"
-    table = Table(title=title)
-    table.add_column("method", no_wrap=True)
-    for column in ("mean", "worst\ndomain", *(f"level\n{level}" for level in levels), "seconds"):
-        table.add_column(column, justify="right")
-    for one in summaries:
-        by_level = (f"{one.levels[level]:.1f}" for level in levels)
-        mean = f"{one.mean:.1f} ± {one.std:.1f}"
-        table.add_row(one.method, mean, f"{one.worst:.1f}", *by_level, f"{one.seconds:.1f}")
-    Console().print(table)
+    print_wide(bench_table(title, summaries))
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How the jobs of a benchmark are run."""
+
+    store: Store
+    jobs: int
+    dask: str | None
+    stale: bool
+
+    def run(self, planned: Sequence[Job]) -> list[Record]:
+        """Run them with progress on standard error."""
+        with watch(len(planned)) as on_done:
+            records = run_jobs(
+                planned,
+                self.store,
+                n_jobs=self.jobs,
+                dask=self.dask,
+                any_code=self.stale,
+                on_done=on_done,
+            )
+        old = sum(record.code != code_fingerprint() for record in records)
+        if old:
+            typer.echo(f"{old} of {len(records)} runs were made by other code.", err=True)
+        return records
+
+
+def _plan(task_name: str, wanted: str, seeds: int, protocol: Protocol, backbone: str) -> list[Job]:
+    _check_known("task", [task_name], [*TASKS, "paper"])
+    if protocol == "published":
+        _check_known("task with a published protocol", [task_name], published_tasks())
+    kind = load_task(task_name, protocol).kind
+    ours, peer = method_names_of(kind, protocol, backbone), list(peers(kind))
+    if backbone != "plain":
+        peer = []
+    names: list[str] = []
+    for name in wanted.split(","):
+        name = name.strip()
+        _check_known("method", [name], ["all", *(["peers"] if peer else []), *ours, *peer])
+        names += {"all": ours, "peers": peer}.get(name, [name])
+    return [
+        Job(task_name, name, seed, protocol, backbone)
+        for name in dict.fromkeys(names)
+        for seed in range(seeds)
+    ]
+
+
+def _bench_json(job: Job, summaries: Sequence[Summary]) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "task": job.task,
+        "protocol": job.protocol,
+        "metric": summaries[0].metric,
+        "methods": {summary.method: summary.to_dict() for summary in summaries},
+        "warned": {summary.method: summary.warned for summary in summaries},
+    }
+    if job.protocol == "published":
+        result["leaks"] = True
+    if job.backbone != "plain":
+        result["backbone"] = job.backbone
+    return result
+
+
+def _bench_paper(options: RunOptions, only: str, seeds: int, out: Path, as_json: bool) -> None:
+    names = list(paper.PARTS) if only == "all" else [name.strip() for name in only.split(",")]
+    _check_known("part", names, list(paper.PARTS))
+    made = paper.make(names, run=options.run, seeds=seeds, out=out)
+    if as_json:
+        typer.echo(json.dumps({"written": [str(path) for path in made]}))
+        return
+    for path in made:
+        typer.echo(str(path))
+
+
+@contextmanager
+def _errors_in_words() -> Iterator[None]:
+    """What a user can mend ends in a message and exit code 2."""
+    try:
+        yield
+    except (OSError, ImportError, DamagedStoreError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(2) from None
 
 
 @app.command("methods")
@@ -168,72 +296,11 @@ def list_methods(
     Console().print(table)
 
 
-def _methods_with(backbone: Backbone) -> dict[str, methods.Method]:
-    """All methods with default settings; with a backbone, those that can have one."""
-    known = {name: methods.resolve(name) for name in methods.available()}
-    if backbone is Backbone.plain:
-        return known
-    return {
-        name: method.set_params(backbone=backbone.value)
-        for name, method in known.items()
-        if "backbone" in method.get_params()
-    }
-
-
 def _check_known(kind: str, names: list[str], known: list[str]) -> None:
     for name in names:
         if name not in known:
             typer.echo(f"Unknown {kind} {name!r}. Known: {', '.join(known)}.", err=True)
             raise typer.Exit(2)
-
-
-def _table(task: Task, results: list[Result]) -> Table:
-    hops = task.graph.hops(task.sources)
-    sizes = {"1": 0, "2": 0, "3+": 0}
-    for name in task.targets:
-        sizes["3+" if hops[name] >= 3 else str(hops[name])] += 1
-    levels = [level for level, size in sizes.items() if size]
-    table = Table(title="Accuracy in % on the domains without labels", title_justify="left")
-    table.add_column("method", no_wrap=True)
-    for column in ("mean", "worst\ndomain"):
-        table.add_column(column, justify="right")
-    for level in levels:
-        plural = "s" if sizes[level] > 1 else ""
-        table.add_column(
-            f"{level} hop{'' if level == '1' else 's'} away\n{sizes[level]} domain{plural}",
-            justify="right",
-            no_wrap=True,
-        )
-    table.add_column("seconds", justify="right")
-    for result in results:
-        score = result.evaluation
-        figures = [score.mean, score.worst, *(score.per_level[level] for level in levels)]
-        table.add_row(
-            _TITLES[result.method],
-            *(f"{figure:.1f}" for figure in figures),
-            f"{result.seconds:.1f}",
-        )
-    return table
-
-
-def _verdict(task: Task, results: list[Result]) -> str:
-    by_name = {result.method: result.evaluation for result in results}
-    simple = max(by_name["plain"].mean, by_name["source-only"].mean)
-    grda = by_name["grda"]
-    gain = grda.mean - simple
-    if gain >= 1:
-        first = f"Adapting along the graph gained {gain:.1f} points over the better simple model."
-    elif gain > -1:
-        first = "Adapting along the graph made no difference here."
-    else:
-        first = f"Adapting along the graph lost {-gain:.1f} points to the better simple model."
-    if grda.worst >= 60:
-        return f"{first} Its worst domain is at {grda.worst:.0f} %."
-    return (
-        f"{first} Its worst domain is at {grda.worst:.0f} %, and guessing gives 50 %: where "
-        "the classes of distant domains are mirror images, aligning domains does not tell which "
-        "class is which."
-    )
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from grada import methods
-from grada.data import Kind, Labels, factorize_column, read_table
+from grada.data import Kind, Labels, LazyRows, factorize_column, read_table
 from grada.graph import DomainGraph
 from grada.training import Callback, History, Progress
 
@@ -129,7 +129,7 @@ class _Adapted(TransformerMixin, BaseEstimator):
                 "Sparse data was passed for X, but dense data is required. Use '.toarray()' to "
                 "convert to a dense numpy array."
             )
-        if not hasattr(X, "columns") and np.asarray(X).ndim < 2:
+        if not hasattr(X, "columns") and not isinstance(X, LazyRows) and np.asarray(X).ndim < 2:
             check_array(X)  # says how to reshape it
         if not fitting:
             validate_data(self, X, skip_check_array=True, reset=False)

@@ -112,6 +112,24 @@ def test_squared_error_by_hand():
     assert result.per_level == pytest.approx({"1": 1.5, "2": 1.5, "3+": 0, "unreachable": 4.0})
 
 
+def test_rmse_by_hand():
+    y = np.zeros((len(DOMAIN), 2))
+    given = {"graph": GRAPH, "sources": ["a"], "kind": "regression"}
+    task = Task(np.ones((len(y), 1)), y, DOMAIN, unit="°F", scale=10.0, **given)
+    error = np.zeros_like(y)
+    error[3:7] = 1.0  # b: 1 in all four rows; c, d, e and f: 0
+    error[0] = 9.0  # a is a source
+    # Mean over 5 target domains and 2 outputs: 1 / 5, and 10 °F are one unit of y.
+    for same in (task, task.shuffled(0), task.with_sources(["a"])):
+        result = same.evaluate(error)
+        assert result.rmse == pytest.approx(10 * math.sqrt(1 / 5))
+        assert result.unit == "°F"
+    assert str(result).endswith("3+: 0.000, unreachable: 0.000; RMSE 4.47 °F")
+    plain = Task(np.ones((len(y), 1)), y, DOMAIN, **given).evaluate(error * 1e5)
+    assert str(plain).endswith("; RMSE 44700")
+    assert classification_task().evaluate(classification_task().reveal()).rmse is None
+
+
 def test_single_output_as_column_is_not_broadcast():
     y = np.arange(len(DOMAIN), dtype=float)
     task = Task(np.ones((len(y), 1)), y, DOMAIN, graph=GRAPH, sources=["a"], kind="regression")
@@ -155,6 +173,8 @@ def test_evaluate_refuses_infinite_prediction():
         ({"y": ["a"] * 13, "kind": "regression"}, ValueError, "must be numbers"),
         ({"X": np.zeros(13)}, ValueError, "must be a table"),
         ({"kind": "ranking"}, ValueError, "classification, regression"),
+        ({"scale": 0.0}, ValueError, "scale must be a positive number"),
+        ({"scale": math.nan}, ValueError, "scale must be a positive number"),
     ],
 )
 def test_task_refuses(change, error, message):
@@ -214,3 +234,12 @@ def test_shuffled_domains_are_independent():
     correlation = np.corrcoef(order)[np.triu_indices(40, 1)]
     assert abs(correlation.mean()) < 0.03  # 780 pairs, standard deviation 0.19 each
     assert correlation.max() < 0.9
+
+
+def test_what_the_table_was_cut_from_is_out_of_reach():
+    whole = np.arange(12.0).reshape(4, 3)  # two features, and the label in the last column
+    graph = DomainGraph.chain(["a", "b"])
+    task = Task(
+        whole[:, :2], whole[:, 2], list("aabb"), graph=graph, sources=["a"], kind="regression"
+    )
+    assert task.X.base is None or task.X.base.size == task.X.size

@@ -3,7 +3,7 @@ import pytest
 import torch
 from cases import drift, predictions
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -14,7 +14,7 @@ from grada import DomainGraph, methods
 from grada.data import DomainData
 from grada.datasets import Task
 from grada.methods import Run
-from grada.methods.plain import mean_features
+from grada.methods.plain import choose_penalty, mean_features
 
 
 def test_equals_scikit_learn_on_the_same_rows():
@@ -41,6 +41,43 @@ def test_ridge_by_hand():
     run = Run(0, torch.device("cpu"))
     fitted = methods.Plain(estimator=Ridge(alpha=2.0, fit_intercept=False)).adapt(data, run)
     np.testing.assert_allclose(fitted.predict(data.X, data.codes), [[1.0], [2.0], [5.0]])
+
+
+@pytest.mark.parametrize("n_features", [5, 60])
+def test_the_penalty_is_that_of_left_out_domains(n_features):
+    """Against scikit-learn, fitted again for every penalty and fold; also with more columns."""
+    rng = np.random.default_rng(n_features)
+    groups = rng.integers(0, 4, size=50)
+    shift = rng.normal(size=(4, n_features))
+    X = rng.normal(size=(50, n_features)) + shift[groups]
+    y = X @ rng.normal(size=(n_features, 2)) + 4 * rng.normal(size=(50, 2))
+    weight = np.array([0.02, 5.0, 0.5, 1.0])[groups] * rng.uniform(0.1, 2.0, size=50)
+    penalties = np.logspace(-4, 4, 25)
+    errors = np.zeros(25)
+    for left_out in range(4):
+        kept, left = groups != left_out, groups == left_out
+        for i, penalty in enumerate(penalties):
+            model = Ridge(penalty).fit(X[kept], y[kept], sample_weight=weight[kept])
+            missed = ((model.predict(X[left]) - y[left]) ** 2).sum(axis=1)
+            errors[i] += weight[left] @ missed
+    best = penalties[errors.argmin()]
+    assert choose_penalty(X, y, groups, weight) == best
+    assert penalties[0] < best < penalties[-1]
+
+
+def test_a_domain_is_predicted_from_others_not_from_its_own_rows():
+    """The mean of a domain gives its level away to its own rows, but says nothing of others."""
+    rng = np.random.default_rng(0)
+    domain = np.repeat(np.arange(8), 20)
+    X = rng.normal(size=(8, 5))[domain] + 0.01 * rng.normal(size=(160, 5))
+    y = rng.normal(size=8)[domain] + 0.01 * rng.normal(size=160)
+    given = {"graph": DomainGraph.chain(8), "kind": "regression"}
+    many = Task(X, y, domain, sources=range(7), **given)
+    one = Task(X, y, domain, sources=[0], **given)
+    assert predictions(many, "plain")[0].fitted_.model.alpha > 10
+    by_rows = RidgeCV(np.logspace(-4, 4, 25)).fit(X[domain < 7], y[domain < 7])
+    assert by_rows.alpha_ < 1
+    assert isinstance(predictions(one, "plain")[0].fitted_.model, RidgeCV)
 
 
 def test_means_by_hand():

@@ -1,5 +1,37 @@
-"""Methods on tasks: fit, predict, score, time."""
+"""Methods x tasks x seeds: run side by side, kept in a store, summarised.
 
-from grada.benchmark._compare import Result, Summary, compare, repeat, run
+The published protocol, which leaks, lives here and nowhere else.
+"""
 
-__all__ = ["Result", "Summary", "compare", "repeat", "run"]
+from grada.benchmark._compare import Result, compare, run
+from grada.benchmark._jobs import Job, Record, code_fingerprint, execute, versions
+from grada.benchmark._peers import peers
+from grada.benchmark._runner import ClusterError, Progress, run_jobs
+from grada.benchmark._settings import Protocol, method_names, published_tasks
+from grada.benchmark._store import DamagedStoreError, Store
+from grada.benchmark._summary import Summary, summarize
+from grada.benchmark._tasks import TASKS, load_task
+
+__all__ = [
+    "TASKS",
+    "ClusterError",
+    "DamagedStoreError",
+    "Job",
+    "Progress",
+    "Protocol",
+    "Record",
+    "Result",
+    "Store",
+    "Summary",
+    "code_fingerprint",
+    "compare",
+    "execute",
+    "load_task",
+    "method_names",
+    "peers",
+    "published_tasks",
+    "run",
+    "run_jobs",
+    "summarize",
+    "versions",
+]

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import time
-import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
-
-import numpy as np
-from joblib import Parallel, delayed
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from grada.datasets import Evaluation, Task
 from grada.estimators import AdaptedClassifier, AdaptedRegressor
 from grada.methods import Method, resolve
-from grada.training import AdaptationWarning, History
+from grada.training import History
 
 
 @dataclass(frozen=True)
@@ -67,76 +61,6 @@ def run(
     predicted = estimator.fit(X, y, sample_domain=domain).predict(X, sample_domain=domain)
     seconds = time.perf_counter() - start
     return Result(resolve(method).name, task.evaluate(predicted), seconds, estimator.history_)
-
-
-@dataclass(frozen=True)
-class Summary:
-    """One method on one task over several seeds: means, and the deviation of the mean score."""
-
-    method: str
-    metric: str
-    mean: float
-    std: float
-    worst: float
-    levels: dict[str, float]
-    seconds: float
-    seeds: int
-
-    @classmethod
-    def of(cls, results: Sequence[Result]) -> Summary:
-        """Summarise the runs of one method."""
-        scores = [result.evaluation for result in results]
-        return cls(
-            method=results[0].method,
-            metric=scores[0].metric,
-            mean=float(np.mean([score.mean for score in scores])),
-            std=float(np.std([score.mean for score in scores])),
-            worst=float(np.mean([score.worst for score in scores])),
-            levels={
-                level: float(np.mean([score.per_level[level] for score in scores]))
-                for level in scores[0].per_level
-            },
-            seconds=float(np.mean([result.seconds for result in results])),
-            seeds=len(results),
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers for JSON."""
-        figures = asdict(self)
-        del figures["method"], figures["metric"]
-        return figures
-
-
-def repeat(
-    task: Task, methods: Sequence[str | Method], *, seeds: int, jobs: int = 1
-) -> Iterator[Summary]:
-    """Run methods with random states 0, 1, ... and summarise each as soon as it is done.
-
-    Parameters
-    ----------
-    task : Task
-    methods : sequence of str or Method
-    seeds : int
-    jobs : int
-        Processes side by side, one thread each.
-
-    Yields
-    ------
-    Summary
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AdaptationWarning)
-        runs = (
-            delayed(_run_quietly)(task, method, seed) for method in methods for seed in range(seeds)
-        )
-        results = iter(Parallel(n_jobs=jobs, return_as="generator")(runs))
-        for _ in methods:
-            yield Summary.of(list(itertools.islice(results, seeds)))
-
-
-def _run_quietly(task: Task, method: str | Method, seed: int) -> Result:
-    warnings.simplefilter("ignore", AdaptationWarning)
-    return run(task, method, random_state=seed)
 
 
 def compare(

@@ -6,14 +6,20 @@ hidden label: a row without a label carries none.
 
 from grada.data._domain_data import DomainData, read_table
 from grada.data._features import FeatureEncoder, factorize_column
+from grada.data._images import ImageRows
 from grada.data._labels import Kind, LabelCoder, Labels
+from grada.data._lazy import LazyRows, UnreadableRowError, skip_or_refuse
 
 __all__ = [
     "DomainData",
     "FeatureEncoder",
+    "ImageRows",
     "Kind",
     "LabelCoder",
     "Labels",
+    "LazyRows",
+    "UnreadableRowError",
     "factorize_column",
     "read_table",
+    "skip_or_refuse",
 ]

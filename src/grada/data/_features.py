@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from numbers import Integral, Number
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils import check_array
+
+from grada.data._lazy import LazyRows
 
 _NUMBERS = frozenset({"integer", "floating", "mixed-integer-float", "decimal", "boolean"})
 
@@ -35,6 +37,10 @@ class FeatureEncoder:
         self.allow_nd = allow_nd
         self.columns: list[Any] | None = None
         self.categorical: list[int] = []
+        self.scaler = self.one_hot = None
+        if isinstance(X, LazyRows):
+            self._check_lazy(X)
+            return self
         if isinstance(X, pd.DataFrame):
             self.columns = list(X.columns)
             if len(set(self.columns)) < len(self.columns):
@@ -47,14 +53,18 @@ class FeatureEncoder:
         self.scaler = StandardScaler() if numbers.ndim == 2 and numbers.shape[1] else None
         if self.scaler is not None:
             self.scaler.fit(numbers)
-        self.one_hot = None
         if categories is not None:
             self.one_hot = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
             self.one_hot.fit(categories)
         return self
 
     def transform(self, X: Any) -> NDArray[np.float32]:
-        """Encode a table with the same columns."""
+        """Encode a table with the same columns; lazy rows stay what they are."""
+        if isinstance(X, LazyRows):
+            self._check_lazy(X)
+            # Asked for rows, its shape and its length, it answers as an array does, and methods
+            # with an encoder of their own ask for nothing else.
+            return cast("NDArray[np.float32]", X)
         numbers, categories = self._read(X)
         scaled = numbers if self.scaler is None else self.scaler.transform(numbers)
         with np.errstate(over="ignore"):
@@ -63,6 +73,20 @@ class FeatureEncoder:
         if categories is not None and self.one_hot is not None:
             encoded = np.hstack([encoded, self.one_hot.transform(categories).astype(np.float32)])
         return encoded
+
+    def _check_lazy(self, X: LazyRows) -> None:
+        if not self.allow_nd:
+            raise ValueError(
+                f"X holds rows of shape {X.shape[1:]} that are read from files when needed, which "
+                "only a method with an encoder of its own can take. Compute feature vectors first, "
+                "task = grada.nn.compute_features(task, encoder), or give the method an encoder, "
+                "such as methods.GRDA(encoder=grada.nn.AlexNet())."
+            )
+        if self.columns is not None or self.scaler is not None:
+            raise ValueError(
+                f"The model was fitted on a table of numbers, but X holds rows of shape "
+                f"{X.shape[1:]}. Give rows of the same kind."
+            )
 
     def _read(self, X: Any) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
         """Numeric columns as an array, categorical ones as an array of texts."""

@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from grada.data import LazyRows
 from grada.graph import DomainGraph, Name, UnknownDomainError
 
 if TYPE_CHECKING:
     from grada.data import Kind
 
-Table = NDArray[Any] | pd.DataFrame
+Table = NDArray[Any] | pd.DataFrame | LazyRows
 RandomState = int | np.random.Generator | None
 
 LEVELS = ("1", "2", "3+", "unreachable")
@@ -40,6 +41,11 @@ class Evaluation:
         Accuracy in percent, or the squared error summed over the outputs, averaged over rows.
     sources : dict
         Score of each source domain, for comparison; not part of the other figures.
+    rmse : float or None
+        For regression, the root of the squared error averaged over target domains and outputs,
+        in the unit of the raw labels; every target domain weighs the same.
+    unit : str
+        The unit of ``rmse``, such as "°F".
     """
 
     mean: float
@@ -48,16 +54,23 @@ class Evaluation:
     per_level: dict[str, float]
     metric: str
     sources: dict[Name, float] = field(default_factory=dict, repr=False)
+    rmse: float | None = None
+    unit: str = ""
 
     def __str__(self) -> str:
         unit = " %" if self.metric == "accuracy" else ""
         digits = 2 if self.metric == "accuracy" else 3
         levels = ", ".join(f"{level}: {x:.{digits}f}" for level, x in self.per_level.items())
-        return (
+        said = (
             f"{self.metric} {self.mean:.{digits}f}{unit} "
             f"(worst {self.worst:.{digits}f}) over {len(self.per_domain)} target domains; "
             f"by level {levels}"
         )
+        if self.rmse is None:
+            return said
+        # Three digits that count, but never 5.32e+04: the raw labels may be prices.
+        rmse = np.format_float_positional(self.rmse, 3, unique=False, fractional=False, trim="-")
+        return f"{said}; RMSE {rmse} {self.unit}".rstrip()
 
 
 class Task:
@@ -68,8 +81,9 @@ class Task:
 
     Parameters
     ----------
-    X : ndarray of shape (n_rows, ...) or DataFrame with n_rows rows
-        Features. An array is kept without a copy, as a read-only view.
+    X : ndarray of shape (n_rows, ...), DataFrame with n_rows rows, or LazyRows
+        Features. An array is kept without a copy, as a read-only view. Lazy rows, such as images
+        in files, are read when they are needed.
     y : array-like of shape (n_rows,) or, for regression, also (n_rows, n_outputs)
         The whole truth, without gaps.
     domain : array-like of shape (n_rows,)
@@ -84,6 +98,11 @@ class Task:
         Name of the task, for tables and figures.
     metadata : mapping, optional
         What else is known of the domains, such as their angles or coordinates; never of labels.
+    unit : str
+        For regression, the unit of the raw labels, such as "°F".
+    scale : float
+        For regression, how many of these units are 1.0 in ``y``: the standard deviation by which
+        the labels were divided. It only serves the RMSE of :meth:`evaluate`.
 
     Attributes
     ----------
@@ -116,12 +135,14 @@ class Task:
     kind: Kind
     name: str
     metadata: dict[str, Any]
+    unit: str
+    scale: float
     _truth: NDArray[Any]
     _codes: NDArray[np.intp]
 
     def __init__(
         self,
-        X: ArrayLike | pd.DataFrame,
+        X: ArrayLike | pd.DataFrame | LazyRows,
         y: ArrayLike | pd.Series[Any] | pd.DataFrame,
         domain: ArrayLike | pd.Series[Any],
         *,
@@ -130,9 +151,13 @@ class Task:
         kind: Kind,
         name: str = "task",
         metadata: Mapping[str, Any] | None = None,
+        unit: str = "",
+        scale: float = 1.0,
     ) -> None:
         if kind not in KINDS:
             raise ValueError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}.")
+        if not 0 < scale < np.inf:
+            raise ValueError(f"scale must be a positive number; got {scale!r}.")
         table = _read_table(X)
         truth = _read_truth(y, kind)
         # Through pandas, which keeps a list of strings and ints apart; NumPy makes it all strings.
@@ -158,6 +183,8 @@ class Task:
             kind=kind,
             name=name,
             metadata=dict(metadata or {}),
+            unit=unit,
+            scale=float(scale),
             _truth=_frozen(truth),
             _codes=codes,
         )
@@ -209,7 +236,8 @@ class Task:
         -------
         Evaluation
             Accuracy in percent; or, for regression, the squared error summed over the outputs and
-            averaged over the rows of a domain. Every target domain weighs the same.
+            averaged over the rows of a domain, and the RMSE beside it. Every target domain weighs
+            the same.
         """
         predicted = self._check_predictions(y_pred)
         if self.kind == "classification":
@@ -223,13 +251,18 @@ class Task:
         score = total / np.maximum(count, 1)
         by_name = dict(zip(self.graph.names, score.tolist(), strict=True))
         per_domain = {name: by_name[name] for name in self.targets}
+        mean = float(np.mean(list(per_domain.values())))
+        regression = self.kind == "regression"
+        n_outputs = self._truth.size // len(self._truth)
         return Evaluation(
-            mean=float(np.mean(list(per_domain.values()))),
+            mean=mean,
             worst=worst_of(per_domain.values()),
             per_domain=per_domain,
             per_level=self._per_level(per_domain),
             metric=metric,
             sources={name: by_name[name] for name in self.sources},
+            rmse=self.scale * float(np.sqrt(mean / n_outputs)) if regression else None,
+            unit=self.unit if regression else "",
         )
 
     def with_sources(self, sources: Iterable[Name]) -> Task:
@@ -245,6 +278,41 @@ class Task:
         Task
         """
         return self._with(sources=sources)
+
+    def with_features(
+        self,
+        X: ArrayLike | pd.DataFrame,
+        rows: NDArray[np.intp] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Task:
+        """Return the same task with another table, such as feature vectors of its images.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame
+            A row for every row of the task, in its order; or for every one of ``rows``.
+        rows : int array, optional
+            Rows of the task that are in ``X``; the others are dropped.
+        metadata : mapping, optional
+            Added to the metadata of the task.
+
+        Returns
+        -------
+        Task
+        """
+        kept = np.arange(len(self.y)) if rows is None else rows
+        return Task(
+            X,
+            self._truth[kept],
+            self.domain[kept],
+            graph=self.graph,
+            sources=self.sources,
+            kind=self.kind,
+            name=self.name,
+            metadata={**self.metadata, **(metadata or {})},
+            unit=self.unit,
+            scale=self.scale,
+        )
 
     def shuffled(self, random_state: RandomState = None) -> Task:
         """Permute the rows of every domain, each on its own; for leak tests.
@@ -311,6 +379,8 @@ class Task:
         if rows is not None:
             if isinstance(table, pd.DataFrame):  # the old index would tell where each row was
                 table = table.iloc[rows].set_axis(table.index)
+            elif isinstance(table, LazyRows):
+                table = table.take(rows)
             else:
                 table = table[rows]
             truth, domain = truth[rows], domain[rows]
@@ -323,6 +393,8 @@ class Task:
             kind=self.kind,
             name=self.name,
             metadata=self.metadata,
+            unit=self.unit,
+            scale=self.scale,
         )
 
     def _sorted_within_domains(self, key: NDArray[Any]) -> NDArray[np.intp]:
@@ -382,12 +454,17 @@ class Task:
             )
 
 
-def _read_table(X: ArrayLike | pd.DataFrame) -> Table:
+def _read_table(X: ArrayLike | pd.DataFrame | LazyRows) -> Table:
+    if isinstance(X, LazyRows):
+        return X
     if isinstance(X, pd.DataFrame):
         return X.copy()
     table = np.asarray(X).view()
     if table.ndim < 2:
         raise ValueError(f"X must be a table with one row a line; got shape {table.shape}.")
+    # What an array was cut from may hold the labels; a memory map is too large to be copied.
+    if type(table.base) is np.ndarray and table.base.size > table.size:
+        table = table.copy()
     return _frozen(table)
 
 

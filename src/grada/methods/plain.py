@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeCV
+from sklearn.model_selection import GroupKFold
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import has_fit_parameter
@@ -22,6 +23,7 @@ from grada.methods._neural import POSITIVE, domain_embedding
 from grada.training import History
 
 _PENALTIES = np.logspace(-4, 4, 25)
+_MAX_FOLDS = 10
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -36,7 +38,8 @@ class Plain(Method):
     ----------
     estimator : {"linear", "gradient-boosting"} or scikit-learn estimator
         ``"linear"``: logistic regression, or ridge regression with its penalty chosen by
-        cross-validation on the labelled rows. ``"gradient-boosting"``: histogram-based trees.
+        cross-validation over source domains, each predicted from others (over rows if there is
+        one source only). ``"gradient-boosting"``: histogram-based trees.
     append : {"nothing", "embedding", "means", "both"}
         What is appended to the features of a row: the node embedding of its domain, the mean
         features of all rows of its domain (known without labels; for a domain without rows, those
@@ -69,8 +72,8 @@ class Plain(Method):
     def adapt(self, data: DomainData, run: Run) -> FittedMethod:
         """Fit the model."""
         self.check(data)
-        model = self._model(data, run)
         rows = data.labelled
+        model = self._model(data, run)
         y, weight = data.y[rows], data.weight[rows]
         if np.ptp(weight) == 0:
             weighted = {}
@@ -80,13 +83,16 @@ class Plain(Method):
             raise ValueError(f"{type(model).__name__} takes no sample_weight or class_weight.")
         fitted = FittedPlain(model, data.kind, self._domain_features(data, run))
         inputs = fitted.inputs(data.X[rows], data.codes[rows])
+        if self.estimator == "linear" and isinstance(model, Ridge):
+            model.set_params(alpha=choose_penalty(inputs, y, data.codes[rows], weight))
         model.fit(inputs, y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y, **weighted)
         return fitted
 
     def _model(self, data: DomainData, run: Run) -> Any:
         classes = data.kind == "classification"
         if self.estimator == "linear":
-            model = LogisticRegression(max_iter=1000) if classes else RidgeCV(_PENALTIES)
+            ridge = Ridge() if len(data.sources) > 1 else RidgeCV(_PENALTIES)
+            model = LogisticRegression(max_iter=1000) if classes else ridge
         elif self.estimator == "gradient-boosting":
             trees = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
             model = trees(random_state=run.random_state)
@@ -134,6 +140,43 @@ class FittedPlain(FittedMethod):
         """Class probabilities or values."""
         ask = self.model.predict_proba if self.kind == "classification" else self.model.predict
         return np.asarray(ask(self.inputs(X, codes)), dtype=np.float64).reshape(len(X), -1)
+
+
+def choose_penalty(
+    X: NDArray[np.float64], y: NDArray[Any], groups: NDArray[np.int64], weight: NDArray[Any]
+) -> float:
+    r"""Penalty of ridge regression with the smallest squared error on groups that are left out.
+
+    With the singular values :math:`X - \bar x = U S V^\top` of the rows that are kept, one
+    decomposition a fold serves all penalties: :math:`w_\alpha = V \frac{S}{S^2 + \alpha} U^\top y`.
+
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_features)
+    y : array of shape (n_rows, n_outputs)
+    groups : int array of shape (n_rows,)
+        At least two different ones; at most ten folds are made of them.
+    weight : array of shape (n_rows,)
+        Positive weight of each row, in the fit and in the error.
+
+    Returns
+    -------
+    float
+        One of 25 penalties from 1e-4 to 1e4.
+    """
+    folds = GroupKFold(min(len(np.unique(groups)), _MAX_FOLDS))
+    y, weight = y.astype(np.float64), weight.astype(np.float64)
+    error = np.zeros(len(_PENALTIES))
+    for kept, left in folds.split(X, groups=groups):
+        root = np.sqrt(weight[kept])[:, None]
+        x_mean = np.average(X[kept], axis=0, weights=weight[kept])
+        y_mean = np.average(y[kept], axis=0, weights=weight[kept])
+        u, s, vt = np.linalg.svd(root * (X[kept] - x_mean), full_matrices=False)
+        turned, values = (X[left] - x_mean) @ vt.T, u.T @ (root * (y[kept] - y_mean))
+        for i, penalty in enumerate(_PENALTIES):
+            missed = y[left] - y_mean - (turned * (s / (s**2 + penalty))) @ values
+            error[i] += weight[left] @ (missed**2).sum(axis=1)
+    return float(_PENALTIES[error.argmin()])
 
 
 def mean_features(data: DomainData) -> NDArray[np.float64]:
