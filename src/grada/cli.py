@@ -20,7 +20,7 @@ from grada import __version__, methods, paper
 from grada._printing import bench_table, demo_table, print_wide, verdict, watch
 from grada.benchmark import (
     TASKS,
-    DamagedStoreError,
+    FailedRunsError,
     Job,
     Protocol,
     Record,
@@ -173,6 +173,7 @@ def bench(
     """
     options = RunOptions(Store(store), jobs or cpu_count(), dask, stale)
     with _errors_in_words():
+        _check_options(task_name, method_names, protocol, backbone, only, out)
         if task_name == "paper":
             _bench_paper(options, only, seeds, out, as_json)
             return
@@ -189,6 +190,24 @@ def bench(
     if backbone is not Backbone.plain:
         title += f", backbone {backbone.value}"
     print_wide(bench_table(title, summaries))
+
+
+def _check_options(
+    task_name: str, wanted: str, protocol: ProtocolName, backbone: Backbone, only: str, out: Path
+) -> None:
+    """Refuse an option that would have no effect."""
+    if task_name == "paper":
+        given = {
+            "--methods": wanted != "all",
+            "--protocol": protocol is not ProtocolName.leak_free,
+            "--backbone": backbone is not Backbone.plain,
+        }
+    else:
+        given = {"--only": only != "all", "--out": out != Path("docs")}
+    for option, is_given in given.items():
+        if is_given:
+            typer.echo(f"{option} has no effect on {task_name}: leave it out.", err=True)
+            raise typer.Exit(2)
 
 
 @dataclass(frozen=True)
@@ -268,7 +287,7 @@ def _errors_in_words() -> Iterator[None]:
     """What a user can mend ends in a message and exit code 2."""
     try:
         yield
-    except (OSError, ImportError, DamagedStoreError) as error:
+    except (OSError, ImportError, ValueError, FailedRunsError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(2) from None
 

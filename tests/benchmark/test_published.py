@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -9,6 +11,8 @@ from grada.data import DomainData
 from grada.datasets import Task
 from grada.graph import DomainGraph
 from grada.methods import available
+from grada.methods.grda import GRDA
+from grada.nn import GraphDiscriminator
 from grada.nn.losses import edge_logits, pair_loss
 
 
@@ -59,7 +63,21 @@ def test_published_pair_loss_by_hand():
     assert found.item() == pytest.approx(by_hand.item())
 
 
-def test_it_leaks_and_only_the_benchmark_knows_it():
+def test_the_loss_is_multiplied_by_the_number_of_domains():
+    batch = dealt()
+    encoding = torch.randn(len(batch.x), 2, generator=torch.Generator().manual_seed(0))
+    network = SimpleNamespace(encoder=SimpleNamespace(embedding=torch.zeros(3, 2)))
+    step = SimpleNamespace(batch=batch, network=network)
+    settings = {"pair_loss": "balanced", "logits": "inner"}
+    discriminator = GraphDiscriminator(torch.nn.Identity(), logits="inner", bias=False)
+    ours = GRDA(**settings)
+    ours._pairs = PublishedGRDA(**settings)._pairs
+    once = ours.discriminator_loss(discriminator, encoding, step)
+    times_n = PublishedGRDA(**settings).discriminator_loss(discriminator, encoding, step)
+    assert times_n.item() == pytest.approx(3 * once.item())
+
+
+def test_no_user_comes_across_it():
     assert "PublishedGRDA" not in {info.method.__name__ for info in available().values()}
 
 

@@ -1,11 +1,15 @@
 import os
 import signal
+import warnings
 
 import pytest
 from distributed import LocalCluster
 
-from grada.benchmark import ClusterError, Job, Progress, Store, run_jobs
+from grada.benchmark import ClusterError, FailedRunsError, Job, Progress, Store, _jobs, run_jobs
+from grada.benchmark import _compare as compare
 from grada.benchmark import _runner as runner
+from grada.training import AdaptationWarning
+from grada.training.diagnostics import TrainingError
 
 
 def jobs(method: str = "plain", seeds: int = 3) -> list[Job]:
@@ -27,19 +31,29 @@ def test_what_is_done_is_not_run_again(tmp_path, monkeypatch):
     assert len(store.read()) == 3
 
 
-def test_a_run_is_kept_even_if_the_next_one_fails(tmp_path, monkeypatch):
+def test_a_run_that_fails_does_not_take_the_others_with_it(tmp_path, monkeypatch):
     store = Store(tmp_path / "runs.jsonl")
     execute = runner.execute
 
     def fail(job):
         if job.seed == 1:
-            raise MemoryError
+            raise TrainingError("the loss is NaN")
         return execute(job)
 
     monkeypatch.setattr(runner, "execute", fail)
-    with pytest.raises(MemoryError):
+    with pytest.raises(FailedRunsError, match=r"1 of 3 runs failed\. .* seed 1: .* is NaN"):
         run_jobs(jobs(), store)
-    assert [record.seed for record in store.read()] == [0]
+    assert [record.seed for record in store.read()] == [0, 2]
+
+
+def test_warnings_of_a_run_are_kept(tmp_path, monkeypatch):
+    def run(task, method, **options):
+        warnings.warn("nothing to align", AdaptationWarning, stacklevel=1)
+        return compare.run(task, method, **options)
+
+    monkeypatch.setattr(_jobs, "run", run)
+    (record,) = run_jobs(jobs(seeds=1), Store(tmp_path / "runs.jsonl"))
+    assert "nothing to align" in record.notes
 
 
 def test_the_time_left_follows_the_runs_done(tmp_path):
@@ -78,6 +92,7 @@ def test_a_killed_dask_worker_loses_no_run(tmp_path):
     assert len(lines) == len({record.key for record in store.read()}) == 6
 
 
-def test_a_cluster_that_is_not_there_is_named(tmp_path, monkeypatch):
-    with pytest.raises(ClusterError, match=r"No Dask scheduler answers at tcp://127\.0\.0\.1:9"):
-        run_jobs(jobs(), Store(tmp_path / "runs.jsonl"), dask="tcp://127.0.0.1:9")
+def test_a_cluster_that_is_not_there_is_named(tmp_path):
+    for address in ("tcp://127.0.0.1:9", "nonsense", "foo://x:1", ""):
+        with pytest.raises(ClusterError, match=f"No Dask scheduler answers at '{address}'"):
+            run_jobs(jobs(), Store(tmp_path / "runs.jsonl"), dask=address)

@@ -186,3 +186,11 @@ def test_which_file_is_read(data_home, tmp_path, monkeypatch):
     with pytest.raises(DamagedDataError, match=NAME):
         tpt48()
     assert len(calls) == 1
+
+
+def test_a_lost_line_is_noticed(tmp_path):
+    path = write(tmp_path / "file", (2008, 2010))
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:-1]))  # cut at the end of a line: every line left is whole
+    with pytest.raises(ValueError, match="no line of WY for 2010: it is not complete"):
+        tpt48(years=(2008, 2009), path=path)

@@ -6,7 +6,7 @@ The published protocol, which leaks, lives here and nowhere else.
 from grada.benchmark._compare import Result, compare, run
 from grada.benchmark._jobs import Job, Record, code_fingerprint, execute, versions
 from grada.benchmark._peers import peers
-from grada.benchmark._runner import ClusterError, Progress, run_jobs
+from grada.benchmark._runner import ClusterError, FailedRunsError, Progress, run_jobs
 from grada.benchmark._settings import Protocol, method_names, published_tasks
 from grada.benchmark._store import DamagedStoreError, Store
 from grada.benchmark._summary import Summary, summarize
@@ -16,6 +16,7 @@ __all__ = [
     "TASKS",
     "ClusterError",
     "DamagedStoreError",
+    "FailedRunsError",
     "Job",
     "Progress",
     "Protocol",

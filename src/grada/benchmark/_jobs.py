@@ -11,22 +11,24 @@ from dataclasses import asdict, dataclass, field
 from functools import cache, lru_cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 import pandas as pd
+from sklearn.exceptions import ConvergenceWarning
 
 import grada
 from grada.benchmark._compare import run
 from grada.benchmark._settings import Protocol, method_for
-from grada.benchmark._tasks import load_task
+from grada.benchmark._tasks import TASKS, load_task
 from grada.datasets import Task
 from grada.graph import Name
 from grada.methods import Method
 from grada.training import AdaptationWarning
 
 _LIBRARIES = ("torch", "numpy", "scipy", "scikit-learn", "torch_geometric", "skada")
-#: What cannot change the outcome of a run.
+#: What cannot change the outcome of a run. Of the benchmark itself only these can; the settings
+#: of a method are in the key of a run already.
 _WITHOUT_EFFECT = ("cli.py", "_printing.py", "report", "paper", "benchmark")
 _WITH_EFFECT = (
     "_compare.py",
@@ -61,6 +63,16 @@ class Job:
     protocol: Protocol = "leak-free"
     backbone: str = "plain"
     sources: tuple[Name, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.task not in TASKS:
+            raise ValueError(f"Unknown task {self.task!r}; known: {', '.join(TASKS)}.")
+        if self.protocol not in get_args(Protocol):
+            known = ", ".join(get_args(Protocol))
+            raise ValueError(f"Unknown protocol {self.protocol!r}; known: {known}.")
+        if self.sources is not None:  # plain names in one order, so that the same set is one job
+            plain = [name.item() if isinstance(name, np.generic) else name for name in self.sources]
+            object.__setattr__(self, "sources", tuple(sorted(plain, key=repr)))
 
     def load(self) -> Task:
         """The task, the same object for all jobs of this process that ask for it."""
@@ -142,10 +154,10 @@ def execute(job: Job) -> Record:
     Record
     """
     task, method = job.load(), job.resolve()
-    with warnings.catch_warnings():
-        # Any process may run this: each keeps what its own fit says, in the fit's history.
-        warnings.simplefilter("ignore", AdaptationWarning)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         result = run(task, method, random_state=job.seed)
+    notes = [str(note.message) for note in caught if _matters(note)]
     score = result.evaluation
     return Record(
         key=job.key,
@@ -167,7 +179,14 @@ def execute(job: Job) -> Record:
         versions=versions(),
         rmse=score.rmse,
         unit=score.unit,
-        notes=list(result.history.messages),
+        notes=list(dict.fromkeys([*result.history.messages, *notes])),
+    )
+
+
+def _matters(note: warnings.WarningMessage) -> bool:
+    """Whether a warning is about the fit: ours, or that a solver did not converge."""
+    return issubclass(note.category, AdaptationWarning | ConvergenceWarning) or (
+        "converge" in str(note.message)
     )
 
 
@@ -201,7 +220,8 @@ def checksum(task: Task) -> str:
     weights = task.graph.weights
     parts = (table, task.reveal(), weights.indptr, weights.indices, weights.data)
     for array in parts:
-        exact = array.astype(str) if array.dtype == object else array
+        # Rounded: another computer may standardise to another last digit.
+        exact = array.astype(str) if array.dtype == object else np.round(array, 9)
         digest.update(np.ascontiguousarray(exact).tobytes())
     words = [
         list(map(str, task.domain)),
@@ -214,12 +234,14 @@ def checksum(task: Task) -> str:
 
 @cache
 def code_fingerprint() -> str:
-    """Fingerprint of the code that decides about figures; comments and docstrings do not count.
+    """Fingerprint of the code that decides about figures, and of the libraries it uses.
+
+    Comments and docstrings do not count, nor does what only plans, prints or draws.
 
     Returns
     -------
     str
-        The same as long as a run would give the same figures.
+        The first 12 hexadecimal digits of a sha256.
     """
     home = Path(grada.__file__).parent
     files = [
@@ -228,7 +250,7 @@ def code_fingerprint() -> str:
         if path.relative_to(home).parts[0] not in _WITHOUT_EFFECT
     ]
     files += [home / "benchmark" / name for name in _WITH_EFFECT]
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(json.dumps(versions(), sort_keys=True).encode())
     for path in sorted(files):
         digest.update(path.relative_to(home).as_posix().encode())
         digest.update(_bare(ast.parse(path.read_text(encoding="utf-8"))).encode())

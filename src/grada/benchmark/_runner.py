@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +16,11 @@ from grada.benchmark._store import Store
 
 
 class ClusterError(OSError):
-    """A Dask cluster does not answer."""
+    """A Dask cluster does not answer, or is not like this computer."""
+
+
+class FailedRunsError(RuntimeError):
+    """Some runs failed; the others are in the store."""
 
 
 @dataclass
@@ -98,19 +103,28 @@ def run_jobs(
         progress = Progress(len(jobs), width, list(open_jobs), done=len(found))
         for job, record in found.items():
             progress.learn(job, record)
+        failed: dict[Job, str] = {}
         for job, record in parallel(delayed(_execute)(job) for job in open_jobs):
+            if isinstance(record, str):
+                failed[job] = record
+                continue
             _check_same_world(job, record)
             store.append(record)
             found[job] = record
             progress.count(job, record)
             if on_done is not None:
                 on_done(progress, record)
+    if failed:
+        said = "; ".join(f"{j.task} {j.method} seed {j.seed}: {why}" for j, why in failed.items())
+        raise FailedRunsError(f"{len(failed)} of {len(jobs)} runs failed. {said}")
     return [found[job] for job in jobs]
 
 
 def _check_same_world(job: Job, record: Record) -> None:
     if record.code != code_fingerprint():
-        raise ClusterError("A worker runs other code than this process: install the same grada.")
+        raise ClusterError(
+            "A worker runs other code or libraries than this process: install the same there."
+        )
     if record.key != job.key:
         raise ClusterError(
             f"A worker has other data for {job.task} than this computer: set GRADA_DATA_HOME to "
@@ -118,8 +132,25 @@ def _check_same_world(job: Job, record: Record) -> None:
         )
 
 
-def _execute(job: Job) -> tuple[Job, Record]:
-    return job, execute(job)
+def _execute(job: Job) -> tuple[Job, Record | str]:
+    """The record, or what went wrong: one failure must not take the other runs with it."""
+    try:
+        return job, execute(job)
+    except (ArithmeticError, RuntimeError, ValueError) as error:
+        return job, f"{type(error).__name__}: {error}"
+
+
+def _check_address(address: str) -> None:
+    """Refuse an address at which nobody listens, before Dask starts to try again and again."""
+    try:
+        from distributed.comm.addressing import get_address_host_port
+    except ImportError as error:
+        raise ImportError("--dask needs Dask: pip install 'grada[scale]'.") from error
+    try:
+        host, port = get_address_host_port(address, strict=True)
+        socket.create_connection((host, port), timeout=10).close()
+    except (OSError, ValueError) as error:
+        raise ClusterError(f"No Dask scheduler answers at {address!r}: {error}") from None
 
 
 @contextlib.contextmanager
@@ -127,19 +158,15 @@ def _side_by_side(n_jobs: int, dask: str | None, wanted: int) -> Iterator[tuple[
     # Jobs are small objects that name their task: each process loads it itself. A task sent
     # along would be kept by one Dask worker, and lost with it.
     options = {"return_as": "generator_unordered", "batch_size": 1, "pre_dispatch": "all"}
+    if dask is not None:
+        _check_address(dask)
     if dask is None or not wanted:
         n_jobs = max(1, min(n_jobs, wanted))
         yield Parallel(n_jobs=n_jobs, **options), n_jobs
         return
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise ImportError("--dask needs Dask: pip install 'grada[scale]'.") from error
-    try:
-        client = Client(dask, timeout=5, set_as_default=False)  # type: ignore[no-untyped-call]
-    except (OSError, ValueError) as error:
-        raise ClusterError(f"No Dask scheduler answers at {dask}: {error}") from None
-    with client:
-        width = sum(client.ncores().values())  # type: ignore[no-untyped-call]
+    from distributed import Client
+
+    with Client(dask, set_as_default=False) as client:  # type: ignore[no-untyped-call]
+        width = sum(client.ncores().values())
         with parallel_config(backend="dask", client=client):
             yield Parallel(n_jobs=-1, **options), max(1, width)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import IO
 
 from grada.benchmark._jobs import Job, Record, code_fingerprint
 
@@ -40,21 +41,19 @@ class Store:
         Raises
         ------
         DamagedStoreError
-            A line other than an unfinished last one is not a run.
+            A line is not a run. An unfinished last one is passed over.
         """
         if not self.path.exists():
             return []
         text = self.path.read_text(encoding="utf-8", errors="replace")
         found: dict[tuple[str, str], Record] = {}
-        lines = text.split("\n")
+        *lines, _ = text.split("\n")  # what has no newline behind it was never finished
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
             try:
                 record = Record.from_json(line)
             except ValueError as error:
-                if number == len(lines):  # no newline behind it: the writer was killed
-                    break
                 raise DamagedStoreError(
                     f"{self.path}, line {number}: {error}. Delete the line, or name another store."
                 ) from None
@@ -67,7 +66,7 @@ class Store:
         with self.path.open("ab+") as file:
             if fcntl is not None:
                 fcntl.flock(file, fcntl.LOCK_EX)  # until the file is closed
-            self._drop_unfinished(file.fileno())
+            self._drop_unfinished(file)
             file.write(record.to_json().encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())
@@ -91,16 +90,15 @@ class Store:
         return {job: by_key[job.key] for job in jobs if job.key in by_key}
 
     @staticmethod
-    def _drop_unfinished(file: int) -> None:
+    def _drop_unfinished(file: IO[bytes]) -> None:
         """Cut off half a line that a killed writer left."""
-        size = os.fstat(file).st_size
-        step, end = 4096, size
+        size = end = file.seek(0, os.SEEK_END)
         while end > 0:
-            start = max(0, end - step)
-            last = os.pread(file, end - start, start).rfind(b"\n")
+            start = file.seek(max(0, end - 4096))
+            last = file.read(end - start).rfind(b"\n")
             if last >= 0:
                 end = start + last + 1
                 break
             end = start
         if end < size:
-            os.ftruncate(file, end)
+            file.truncate(end)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple, NoReturn
 
 import numpy as np
@@ -65,6 +66,31 @@ def read_states(content: bytes, file: str) -> pd.DataFrame:
             )
         grid[line.code, line.year] = line.values
     return _months(grid)
+
+
+def absent_years(content: bytes, codes: Iterable[int]) -> dict[int, list[int]]:
+    """Years between the first and the last of a file for which a state has no line.
+
+    NOAA writes a line for every state and year, with -99.90 where there is no value: a line that
+    is not there was lost.
+
+    Parameters
+    ----------
+    content : bytes
+        The file, as :func:`read_states` accepts it.
+    codes : iterable of int
+        The states to look at.
+
+    Returns
+    -------
+    dict
+        The years by state; states without a gap are left out.
+    """
+    found = {(int(raw[:3]), int(raw[6:10])) for raw in content.rstrip().split(b"\n")}
+    years = {year for _, year in found}
+    span = range(min(years), max(years) + 1)
+    gaps = {code: [year for year in span if (code, year) not in found] for code in codes}
+    return {code: missing for code, missing in gaps.items() if missing}
 
 
 def _read_line(line: str, where: str) -> _Line:

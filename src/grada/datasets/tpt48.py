@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from grada.datasets._files import DataFile, data_home, read_file
-from grada.datasets._noaa import read_states
+from grada.datasets._noaa import absent_years, read_states
 from grada.datasets._states import STATES, border_graph
 from grada.datasets._task import Task
 
@@ -178,6 +178,11 @@ def _by_state(content: bytes, file: str) -> pd.DataFrame:
     absent = [state.code for state in STATES if state.number not in frame.columns]
     if absent:
         raise ValueError(f"{file} has no line of {', '.join(absent)}: it is not complete.")
+    for number, years in absent_years(content, [state.number for state in STATES]).items():
+        code = next(state.code for state in STATES if state.number == number)
+        raise ValueError(
+            f"{file} has no line of {code} for {years[0]}: it is not complete. Get it again."
+        )
     frame = frame[[state.number for state in STATES]]
     return frame.set_axis([state.code for state in STATES], axis=1)
 

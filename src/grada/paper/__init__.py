@@ -10,7 +10,7 @@ from pathlib import Path
 
 import grada.paper._drawings as _drawings
 import grada.paper._tables as _tables
-from grada.paper._page import Context, Part, RunJobs, write_page
+from grada.paper._page import Context, Part, RunJobs, read_parts, write_page
 
 #: What can be made, by name, in the order of the page.
 PARTS: dict[str, Callable[[Context], Part]] = {
@@ -56,6 +56,7 @@ def make(names: Sequence[str], *, run: RunJobs, seeds: int, out: Path) -> list[P
     list of paths
         What was written.
     """
+    read_parts(out)  # a damaged file is refused now, not after hours
     context = Context(run, seeds, out)
     written: dict[Path, None] = {}
     for name in names:

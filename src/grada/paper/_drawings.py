@@ -18,7 +18,7 @@ from grada.graph import DomainGraph, Name
 from grada.methods import Method
 from grada.methods.grda import GRDA
 from grada.paper._page import Context, Part
-from grada.paper._tables import TITLES, jobs_for, title_of
+from grada.paper._tables import jobs_for, place, title_of
 from grada.report import figures
 from grada.training import AdaptationWarning
 
@@ -54,7 +54,7 @@ def scores_compcars(context: Context) -> Part:
 
 def _scores(context: Context, name: str, title: str) -> Part:
     task = load_task(name)
-    methods = sorted(method_names(task.kind), key=list(TITLES).index)
+    methods = sorted(method_names(task.kind), key=place)
     records = context.run(jobs_for(name, methods, context.seeds))
     found = {title_of(one.method): one.domains for one in summarize(records)}
     accuracy = task.kind == "classification"

@@ -55,6 +55,7 @@ class Part:
             "markdown": self.markdown,
             "data": self.data,
             "code": sorted(set(self.code)),
+            "versions": versions(),
         }
 
 
@@ -75,15 +76,31 @@ def write_page(parts: Mapping[str, Part], order: Sequence[str], out: Path) -> li
     """
     out.mkdir(parents=True, exist_ok=True)
     numbers, page = out / "results.json", out / "results.md"
-    known: dict[str, Any] = {}
-    if numbers.exists():
-        known = json.loads(numbers.read_text(encoding="utf-8"))["parts"]
+    known = read_parts(out)
     known |= {name: part.to_dict() for name, part in parts.items()}
     ordered = {name: known[name] for name in order if name in known}
-    _replace(numbers, json.dumps({"versions": versions(), "parts": ordered}, indent=1) + "\n")
+    _replace(numbers, json.dumps({"parts": ordered}, indent=1) + "\n")
     sections = [f"## {part['title']}\n\n{part['markdown']}" for part in ordered.values()]
     _replace(page, "\n".join([_HEAD, *sections]).rstrip() + "\n")
     return [*(path for part in parts.values() for path in part.files), numbers, page]
+
+
+def read_parts(out: Path) -> dict[str, Any]:
+    """Parts that are in results.json already.
+
+    Raises
+    ------
+    ValueError
+        The file is not one of ours.
+    """
+    numbers = out / "results.json"
+    if not numbers.exists():
+        return {}
+    try:
+        parts = json.loads(numbers.read_text(encoding="utf-8"))["parts"]
+        return {name: dict(part) for name, part in parts.items()}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ValueError(f"{numbers} is damaged. Delete it and make the page again.") from None
 
 
 def _replace(path: Path, text: str) -> None:

@@ -38,7 +38,13 @@ TITLES = {
     "pcida": "PCIDA",
     "grda": "GRDA",
 }
-_ORDER = list(TITLES)
+
+
+def place(method: str) -> int:
+    """Place of a method in a table; those without a title come last."""
+    return list(TITLES).index(method) if method in TITLES else len(TITLES)
+
+
 _EMPTY = ""
 
 
@@ -63,7 +69,7 @@ class Runs:
         planned: list[Job] = []
         for task in tasks:
             kind = load_task(task).kind
-            everything = sorted(method_names(kind), key=_ORDER.index)
+            everything = sorted(method_names(kind), key=place)
             own = [name for name in everything if methods is None or name in methods]
             known = method_names(kind, "published") if task in RESULTS else []
             planned += jobs_for(task, own, context.seeds)
