@@ -35,7 +35,6 @@ _WITH_EFFECT = (
     "_jobs.py",
     "_peers.py",
     "_published.py",
-    "_settings.py",
     "_tasks.py",
 )
 
