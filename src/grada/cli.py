@@ -125,7 +125,7 @@ def _demonstrate(title: str, task: Task, random_state: int, *, quiet: bool) -> l
         for note in caught:
             if issubclass(note.category, AdaptationWarning):
                 console.print(f"Note: {note.message}", style="yellow")
-        console.print(verdict(results) + "\n")
+        console.print(verdict(task, results) + "\n")
     return results
 
 

@@ -14,6 +14,7 @@ from grada.paper._page import Context, Part, RunJobs, read_parts, write_page
 
 #: What can be made, by name, in the order of the page.
 PARTS: dict[str, Callable[[Context], Part]] = {
+    "summary": _tables.table_summary,
     "table-1": _tables.table_1,
     "figure-dg15": _drawings.scores_dg15,
     "figure-dg60": _drawings.scores_dg60,

@@ -87,9 +87,10 @@ def loss(context: Context) -> Part:
         fitted = _fit(task, GRDA(pair_loss="plain"))
         histories[f"{label}, H(E[A]) = {bound:.3f}"] = fitted.history_
     caption = (
-        "GRDA with the paper's plain pair loss, leak-free. The encoder raises the loss of the "
-        "discriminator to the bound of Theorem 4.1 and no further; probes are fresh "
-        "discriminators retrained on the encodings as they are."
+        "GRDA with the paper's plain pair loss, leak-free. The dashed line is the bound of Theorem "
+        "4.1, which a blind discriminator reaches. Diamonds are fresh discriminators retrained on "
+        "the encodings as they are: only when they are at the bound too, the domains are aligned. "
+        "Dips: a discriminator that had gone blind was replaced by such a fresh one."
     )
     title = "Discriminator loss and its theoretical optimum"
     return _drawn(context, "loss", figures.loss_curve(histories), title, caption)
