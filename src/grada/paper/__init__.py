@@ -26,6 +26,7 @@ PARTS: dict[str, Callable[[Context], Part]] = {
     "table-ssl": _tables.table_ssl,
     "table-sentry": _tables.table_sentry,
     "table-sources": _tables.table_sources,
+    "figure-sources": _drawings.by_sources,
     "table-digits": _tables.table_digits,
     "figure-loss": _drawings.loss,
     "figure-chain": _drawings.chain,

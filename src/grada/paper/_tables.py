@@ -118,8 +118,11 @@ def title_of(method: str) -> str:
 
 
 def spread(one: Summary | None, digits: int) -> str:
-    """Mean ± deviation, or nothing."""
-    return _EMPTY if one is None else f"{one.mean:.{digits}f} ± {one.std:.{digits}f}"
+    """Mean ± deviation, or nothing; no decimals where an error has exploded."""
+    if one is None:
+        return _EMPTY
+    digits = digits if one.mean < 100 or one.metric == "accuracy" else 0
+    return f"{one.mean:.{digits}f} ± {one.std:.{digits}f}"
 
 
 def accuracy_table(runs: Runs, task: str) -> str:
@@ -172,7 +175,8 @@ def error_table(runs: Runs, task: str) -> str:
 def _with_levels(one: Summary | None, levels: Sequence[str]) -> list[str]:
     if one is None:
         return [_EMPTY] * (1 + len(levels))
-    return [spread(one, 3), *(f"{one.levels[level]:.3f}" for level in levels)]
+    by_level = (one.levels[level] for level in levels)
+    return [spread(one, 3), *(f"{x:.3f}" if x < 100 else f"{x:.0f}" for x in by_level)]
 
 
 SUMMARY = {
@@ -337,7 +341,7 @@ def table_digits(context: Context) -> Part:
 SOURCE_COUNTS = (1, 2, 4, 6, 8)
 SOURCE_METHODS = ("plain", "dann", "grda")
 #: Draws of connected sources for each number of them.
-DRAWS: Mapping[Protocol, int] = {"leak-free": 10, "published": 2}
+DRAWS: Mapping[Protocol, int] = {"leak-free": 6, "published": 2}
 
 
 def connected_sources(task: Task, size: int, random_state: int) -> tuple[Name, ...]:
