@@ -107,10 +107,11 @@ def demo_table(task: Task, results: Sequence[Result]) -> Table:
     for name in task.targets:
         sizes["3+" if hops[name] >= 3 else str(hops[name])] += 1
     levels = [level for level, size in sizes.items() if size]
-    table = Table(title="Accuracy in % on the domains without labels", title_justify="left")
+    title = "Accuracy in % on the domains without labels, and time in seconds"
+    table = Table(title=title, title_justify="left")
     table.add_column("method", no_wrap=True)
-    for column in ("mean", "worst\ndomain"):
-        table.add_column(column, justify="right")
+    for column in ("mean", "worst"):
+        table.add_column(column, justify="right", no_wrap=True)
     for level in levels:
         plural = "s" if sizes[level] > 1 else ""
         table.add_column(
@@ -118,7 +119,7 @@ def demo_table(task: Task, results: Sequence[Result]) -> Table:
             justify="right",
             no_wrap=True,
         )
-    table.add_column("seconds", justify="right")
+    table.add_column("time", justify="right", no_wrap=True)
     for result in results:
         score = result.evaluation
         figures = [score.mean, score.worst, *(score.per_level[level] for level in levels)]
