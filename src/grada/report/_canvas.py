@@ -144,9 +144,15 @@ def cycle(values: tuple[Any, ...], at: int) -> Any:
     return values[at % len(values)]
 
 
+#: Inches from which on a picture needs no more dots to be read.
+_WIDE = 20.0
+
+
 @drawn
 def save(figure: Figure, path: str | os.PathLike[str]) -> tuple[Path, Path]:
-    """Write a figure as PNG (150 dots an inch) and as SVG, the same bytes every time.
+    """Write a figure as PNG and as SVG, the same bytes every time.
+
+    The PNG has 150 dots an inch, or 90 if the figure is very wide.
 
     Parameters
     ----------
@@ -174,10 +180,11 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> tuple[Path, Path]:
     # Without a salt of ours the ids in an SVG are random; dates and versions change files too.
     matplotlib.rcParams["svg.hashsalt"] = "grada"
     nothing = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
+    dots = 150 if figure.get_figwidth() < _WIDE else 90
     written = []
     for suffix, metadata in nothing.items():
         buffer = io.BytesIO()
-        figure.savefig(buffer, format=suffix, dpi=150, metadata=metadata, facecolor="white")
+        figure.savefig(buffer, format=suffix, dpi=dots, metadata=metadata, facecolor="white")
         content = _fewer_colours(buffer) if suffix == "png" else buffer.getvalue()
         written.append((stem.with_name(f"{stem.name}.{suffix}"), content))
     stem.parent.mkdir(parents=True, exist_ok=True)
@@ -192,5 +199,5 @@ def _fewer_colours(png: io.BytesIO) -> bytes:
 
     small = io.BytesIO()
     colours = Image.open(png).convert("RGB").quantize(256, dither=Image.Dither.NONE)
-    colours.save(small, format="png", optimize=True, dpi=(150, 150))
+    colours.save(small, format="png", optimize=True)
     return small.getvalue()
