@@ -129,16 +129,17 @@ def accuracy_table(runs: Runs, task: str) -> str:
     """One task: the three figures of each method, the worst domain, levels and time."""
     published, honest = runs.of(task, "published"), runs.of(task, "leak-free")
     levels = list(next(iter(honest.values())).levels)
-    header = ["method", "paper", "published protocol (leaks)", "leak-free", "worst domain"]
+    in_paper = ["paper", "published protocol (leaks)"] if task in RESULTS else []
+    header = ["method", *in_paper, "leak-free", "worst domain"]
     header += [f"level {level}" for level in levels] + ["seconds", "warned"]
     rows = []
     for name, one in honest.items():
         paper = RESULTS.get(task, {}).get(name, {}).get("all")
+        beside = [_EMPTY if paper is None else f"{paper:.2f}", spread(published.get(name), 1)]
         rows.append(
             [
                 title_of(name),
-                _EMPTY if paper is None else f"{paper:.2f}",
-                spread(published.get(name), 1),
+                *(beside if in_paper else []),
                 spread(one, 1),
                 f"{one.worst:.1f}",
                 *(f"{one.levels[level]:.1f}" for level in levels),
