@@ -1,5 +1,6 @@
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -128,3 +129,13 @@ def test_figures_are_written_as_png_and_svg(name, tmp_path, data_home):
         if drawing.suffix == ".png":
             assert f"figures/{drawing.name}" in text
     shutil.rmtree(tmp_path / "figures")
+
+
+def test_readme_has_the_summary_of_the_results():
+    """Stale? Put the table of `grada bench paper --only summary` between the two marks."""
+    root = Path(__file__).parents[2]
+    made = json.loads((root / "docs" / "results.json").read_text())["parts"]["summary"]["markdown"]
+    _, _, rest = (root / "README.md").read_text().partition("--only summary` -->\n")
+    shown, end, _ = rest.partition("<!-- end of summary -->")
+    assert end
+    assert shown == made
