@@ -13,7 +13,8 @@ bound on anything; 200 epochs. The methods that GRDA is compared with are 64 wid
 plain yardstick have their defaults.
 
 GRDA's own published settings are in `_PUBLISHED_GRDA`, with what had to be changed. They were
-chosen by looking at the targets' labels, to reproduce figures that leak these labels anyway.
+chosen by looking at the targets' labels, to reproduce figures that leak these labels anyway; for
+DG-60 in several dozen trials on the seeds 0 to 4 that the table shows.
 """
 
 from __future__ import annotations
