@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test test-slow lint bench clean
 .DEFAULT_GOAL := demo
 
 $(READY): pyproject.toml constraints.txt
@@ -17,7 +17,10 @@ demo: $(READY)
 	@$(BIN)/grada demo
 
 test: $(READY)
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m pytest -q -n auto -m "not slow"
+
+test-slow: $(READY)
+	$(BIN)/python -m pytest -q -n auto -m slow
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -9,7 +9,16 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import memory, method_steps, pair_loss, peer_skada, scaling, trainer_overhead
+from benchmarks import (
+    gradual,
+    memory,
+    method_steps,
+    pair_loss,
+    peer_skada,
+    propagation,
+    scaling,
+    trainer_overhead,
+)
 from benchmarks._measure import Requirement, Result, Skipped
 
 BENCHMARKS = {
@@ -19,6 +28,8 @@ BENCHMARKS = {
     "peer_skada": peer_skada.run,
     "scaling": scaling.run,
     "memory": memory.run,
+    "propagation": propagation.run,
+    "gradual": gradual.run,
 }
 
 

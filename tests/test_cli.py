@@ -5,9 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import networkx as nx
+import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 from grada import methods
+from grada.cli import app
+from grada.datasets import make_dg
 
 GRADA = Path(sys.executable).with_name("grada")
 
@@ -21,7 +26,7 @@ def grada(*arguments: str, folder: Path | None = None) -> subprocess.CompletedPr
 def test_demo_ends_with_a_table_and_a_verdict():
     done = grada("demo", "--domains", "8", "--sources", "4")
     assert done.returncode == 0, done.stderr
-    for word in ("Logistic regression", "Source-Only", "GRDA", "worst", "hop", "seconds"):
+    for word in ("Logistic regression", "Source-Only", "GRDA", "auto chose", "worst", "seconds"):
         assert word in done.stdout
     assert done.stdout.count("Adapting along the graph") == 2
     assert "Handwritten digits" in done.stdout
@@ -32,7 +37,7 @@ def test_demo_json_is_one_object_and_nothing_else():
     done = grada("demo", "--domains", "6", "--sources", "3", "--json")
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout)
-    assert set(figures["methods"]) == {"plain", "source-only", "grda"}
+    assert set(figures["methods"]) == {"plain", "source-only", "grda", "auto"}
     assert set(figures["methods"]["grda"]) == {"mean", "worst", "levels", "seconds"}
     assert set(figures["tasks"]) == {"make-dg6", "rotating-digits"}
 
@@ -152,3 +157,35 @@ def test_readme_has_the_table_of_methods():
     table, end, _ = rest.partition("<!-- end of methods -->")
     assert end
     assert table.strip() == methods.markdown_table()
+
+
+def test_graph_help_says_whether_the_graph_helps(tmp_path):
+    task = make_dg(n_domains=20, rows_per_domain=40, random_state=1000)
+    X, y, domain = task.visible()
+    rows = pd.DataFrame(X, columns=["a", "b"]).assign(place=domain, answer=y)
+    rows.to_csv(tmp_path / "rows.tsv", sep="\t", index=False)
+    renamed = rows.assign(place="p" + rows["place"].astype(str))
+    renamed.to_csv(tmp_path / "others.csv", index=False)
+    edges = nx.to_pandas_edgelist(task.graph.to_networkx())
+    edges.to_csv(tmp_path / "edges.csv", index=False)
+    options = ("--domain", "place", "--graph", str(tmp_path / "edges.csv"))
+
+    def ask(table, label, *more):
+        return CliRunner().invoke(
+            app, ["graph", "help", str(tmp_path / table), *options, "--label", label, *more]
+        )
+
+    done = ask("rows.tsv", "answer", "--json")
+    assert done.exit_code == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["verdict"] == "yes"
+    assert set(said["scores"]) == {"given", "clique", "empty", "rewired"}
+    assert "Does the graph help? Yes." in ask("rows.tsv", "answer").stdout
+    for table, label, words in (
+        ("rows.tsv", "answr", "no column 'answr'"),
+        ("others.csv", "answer", "No domain of the rows"),
+        ("none.csv", "answer", "none.csv"),
+    ):
+        wrong = ask(table, label)
+        assert wrong.exit_code == 2
+        assert words in wrong.stderr

@@ -12,6 +12,7 @@ import sklearn
 import torch
 from cases import drift, estimator, quick
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
@@ -127,7 +128,7 @@ def refusals():
         "short domains": ({"sample_domain": states[:-1]}, ValueError, "sample_domain has 47"),
         "one class": ({"y": one_class}, ValueError, "one class .*'yes'"),
         "unknown method": ({"method": "gdra"}, ValueError, "'gdra'.*grda, .*plain, .*source-only"),
-        "no graph": ({"graph": None}, ValueError, "4 domains but there is no graph.*clique"),
+        "no graphs": ({"graph": []}, ValueError, "list or a dict of DomainGraphs; got none"),
         "text in an array": ({"X": X.astype(str) + "x"}, ValueError, "arrays of bytes/strings"),
         "short weights": ({"sample_weight": [1.0]}, ValueError, "sample_weight has 1"),
         "text of nan": ({"y": np.array([str(v) for v in y])}, ValueError, "'None'"),
@@ -326,5 +327,138 @@ def test_a_device_that_is_not_there_is_refused_in_words(device):
 
 def test_slow_learning_is_not_called_converged():
     X, _, states = small()
-    model = AdaptedRegressor(quick("source-only", learning_rate=1e-5, epochs=40), CHAIN)
+    model = AdaptedRegressor(
+        quick("source-only", learning_rate=1e-5, epochs=40, base="none"), CHAIN
+    )
     assert model.fit(X, 5 * X[:, 0], sample_domain=states).history_.n_epochs == 40
+
+
+MORE = DomainGraph.from_edges([(7, "new one"), ("new one", "beyond")])
+
+
+def test_extend_predicts_in_new_domains_and_leaves_the_model_alone():
+    X, y, states = small()
+    model = AdaptedClassifier("plain", CHAIN, random_state=0).fit(X, y, sample_domain=states)
+    before = model.predict_proba(X, sample_domain=states)
+    for rows in ((), (X[:5], ["new one"] * 5), (X[:2], ["beyond", "Zürich"])):
+        larger = model.extend(MORE, *rows)
+        np.testing.assert_array_equal(larger.predict_proba(X, sample_domain=states), before)
+        for name in ("new one", "beyond"):
+            assert set(larger.predict(X, sample_domain=[name] * len(X))) <= {"yes", "no"}
+    assert larger.graph_.names == (*CHAIN.names, "new one", "beyond")
+    assert model.graph_ is CHAIN
+    with pytest.raises(UnknownDomainError, match="new one"):
+        model.predict(X[:1], sample_domain=["new one"])
+    # A model that knows one domain only now has to be told which.
+    one = AdaptedClassifier("plain", DomainGraph.chain(["a"])).fit(X[:24], y[:24])
+    assert len(one.predict(X)) == len(X)
+    with pytest.raises(ValueError, match="several domains"):
+        one.extend(DomainGraph.chain(["a", "b"])).predict(X)
+    np.testing.assert_array_equal(one.extend(DomainGraph.chain(["a"])).predict(X), one.predict(X))
+
+
+def test_extend_with_the_domain_in_a_column():
+    X, y, states = small()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(state=states)
+    model = AdaptedClassifier("propagation", CHAIN, domain="state", random_state=0).fit(frame, y)
+    new = frame.iloc[-12:].assign(state="new one", a=lambda f: f["a"] + 0.1)
+    assert len(model.extend(MORE, new).predict(new)) == 12
+
+
+def test_extend_is_nearly_a_fit_with_that_domain():
+    task = drift("regression", graph=DomainGraph.chain(7), sizes=[60] * 7, n_sources=4)
+    X, y, domain = task.visible()
+    last = domain == 6
+    X = X + 4.0 * last[:, None]  # so that its rows matter
+    method = methods.Plain(per_domain="standardize")
+    graph = DomainGraph.chain(6)
+    model = AdaptedRegressor(method, graph).fit(X[~last], y[~last], sample_domain=domain[~last])
+    larger = model.extend(task.graph, X[last], domain[last])
+    refit = AdaptedRegressor(method, task.graph).fit(X, y, sample_domain=domain)
+    there = {"X": X[last], "sample_domain": domain[last]}
+    gap = larger.predict(**there) - refit.predict(**there)
+    assert np.abs(gap).max() < 0.05 * np.std(refit.predict(**there))
+
+
+def test_extend_says_what_is_wrong():
+    X, y, states = small()
+    model = AdaptedClassifier("plain", CHAIN, random_state=0)
+    with pytest.raises(NotFittedError):
+        model.extend(MORE)
+    model.fit(X, y, sample_domain=states)
+    for error, match, arguments in (
+        (UnknownDomainError, "Atlantis", (MORE, X[:1], ["Atlantis"])),
+        (ValueError, "sample_domain", (MORE, X[:1])),
+        (ValueError, "give X as well", (MORE, None, ["new one"])),
+        (ValueError, "sample_domain has 2", (MORE, X[:1], ["new one"] * 2)),
+        (ValueError, "expecting 3 features", (MORE, X[:1, :2], ["new one"])),
+        (TypeError, "must be a DomainGraph.*got list", ([("Zürich", "new one")],)),
+    ):
+        with pytest.raises(error, match=match):
+            model.extend(*arguments)
+
+
+def test_calibration_needs_sources_to_hide_and_says_so_before_training(monkeypatch):
+    X, y, states = small()
+    monkeypatch.setattr("grada.training.Trainer.train", lambda *a: pytest.fail("training started"))
+    only = np.where(states == "New York", y, None)
+    with pytest.raises(ValueError, match=r"calibrate=True.*'New York' only"):
+        AdaptedClassifier(FAST, CHAIN, calibrate=True).fit(X, only, sample_domain=states)
+    with pytest.raises(ValueError, match="calibrate=True"):
+        AdaptedRegressor(FAST, calibrate=True).fit(X, X[:, 0])
+    # Auto does without.
+    auto = AdaptedClassifier(quick("auto"), CHAIN, calibrate=True, random_state=0)
+    assert auto.fit(X, only, sample_domain=states).report_ is not None
+
+
+def test_calibrated_probabilities_keep_the_classes_and_follow_a_new_graph():
+    X, y, states = small(n_per_domain=30)
+    settings = {"method": "plain", "graph": CHAIN, "random_state": 0}
+    plain = AdaptedClassifier(**settings).fit(X, y, sample_domain=states)
+    model = AdaptedClassifier(**settings, calibrate=True).fit(X, y, sample_domain=states)
+    proba, raw = (one.predict_proba(X, sample_domain=states) for one in (model, plain))
+    np.testing.assert_array_equal(proba.argmax(axis=1), raw.argmax(axis=1))
+    # Labels without noise: the plain model is less sure than it could be.
+    assert proba.max(axis=1).mean() > raw.max(axis=1).mean() + 0.01
+    larger = model.extend(MORE)
+    np.testing.assert_allclose(larger.predict_proba(X, sample_domain=states), proba)
+    assert larger.predict_proba(X[:3], sample_domain=["beyond"] * 3).shape == (3, 2)
+
+
+def test_calibration_warns_of_nothing_that_is_hidden_on_purpose():
+    graph = DomainGraph.from_edges([("a", "b"), ("c", "d")])
+    X, _, _ = small(graph=graph)
+    domain = np.repeat(list("abcd"), 12)
+    y = np.where(np.isin(domain, ["b", "d"]), np.nan, X[:, 0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        AdaptedRegressor(quick("source-only"), graph, calibrate=True, random_state=0).fit(
+            X, y, sample_domain=domain
+        )
+
+
+def test_intervals_in_the_units_of_the_labels():
+    X, _, states = small(n_per_domain=60)
+    y = 1000 + 50 * X[:, 0] + 5 * np.random.default_rng(1).normal(size=len(X))
+    seen = np.where(states == 7, np.nan, y)
+    model = AdaptedRegressor("plain", CHAIN, calibrate=True).fit(X, seen, sample_domain=states)
+    low, high = model.predict_interval(X, sample_domain=states)
+    inside = np.mean((low <= y) & (y <= high))
+    assert 0.85 < inside <= 1
+    assert 10 < np.mean(high - low) < 50
+    larger = model.extend(MORE)
+    assert np.isfinite(larger.predict_interval(X[:3], sample_domain=["beyond"] * 3)).all()
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        model.predict_interval(X, sample_domain=states, coverage=90)
+
+
+def test_confidence():
+    X, y, states = small()
+    clf = AdaptedClassifier("plain", CHAIN).fit(X, y, sample_domain=states)
+    proba = clf.predict_proba(X, sample_domain=states)
+    np.testing.assert_allclose(clf.confidence(X, sample_domain=states), proba.max(axis=1))
+    values = np.where([label is None for label in y], np.nan, X[:, 0])
+    reg = AdaptedRegressor("plain", CHAIN).fit(X, values, sample_domain=states)
+    assert (reg.confidence(X, sample_domain=states) == 1).all()
+    with pytest.raises(ValueError, match="several domains"):
+        clf.confidence(X)

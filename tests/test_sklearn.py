@@ -15,7 +15,8 @@ EXPECTED_FAILURES = {
 
 
 def quick(method: str) -> methods.Method:
-    return methods.resolve(method).set_params(epochs=60, width=32)
+    short = {} if method == "auto" else {"epochs": 60, "width": 32}
+    return methods.resolve(method).set_params(**short)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -23,7 +24,7 @@ def quick(method: str) -> methods.Method:
     [
         estimator(method=quick(method), random_state=0)
         for estimator in (AdaptedClassifier, AdaptedRegressor)
-        for method in ("source-only", "grda")
+        for method in ("source-only", "grda", "auto")
     ],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )

@@ -6,7 +6,7 @@
 'grda'
 """
 
-from grada import methods, theory
+from grada import methods, selection, theory
 from grada.estimators import AdaptedClassifier, AdaptedRegressor
 from grada.graph import DomainGraph
 from grada.training import AdaptationWarning, TrainingError
@@ -21,5 +21,6 @@ __all__ = [
     "TrainingError",
     "__version__",
     "methods",
+    "selection",
     "theory",
 ]

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-import pandas as pd
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 from rich.table import Table
+from rich.text import Text
 
-from grada.benchmark import Progress, Record, Result, Summary
+from grada.benchmark import Progress, Record, Result, Summary, Trust
+from grada.benchmark._trust_table import HEADER, figure
 from grada.datasets import Task
+from grada.selection import GraphValue
 
 _TITLES = {
     "plain": "Logistic regression",
     "source-only": "Source-Only",
     "grda": "GRDA",
+    "auto": "auto",
 }
 
 
@@ -100,6 +103,30 @@ def bench_table(title: str, summaries: Sequence[Summary]) -> Table:
     return table
 
 
+_COLORS = {"MISSED": "red", "holds": "green", "holds, goal too": "green", "goal reached": "green"}
+
+
+def trust_tables(found: Trust) -> Iterator[Table]:
+    """The table of trust, part by part, then what stands behind it."""
+    for title, rows in found.parts():
+        table = Table(title=title, title_justify="left")
+        for column in HEADER:
+            right = column in ("reached", "must", "goal")
+            table.add_column(column, justify="right" if right else "left", no_wrap=right)
+        for row in rows:
+            cells = [Text(cell) for cell in row.cells]
+            cells[HEADER.index("verdict")].stylize(_COLORS.get(row.verdict, "yellow"))
+            table.add_row(*cells)
+        yield table
+    for title, lines in found.details.items():
+        table = Table(title=title, title_justify="left")
+        for column, value in (lines[0] if lines else {}).items():
+            table.add_column(column, justify="left" if isinstance(value, str) else "right")
+        for line in lines:
+            table.add_row(*(Text(figure(value)) for value in line.values()))
+        yield table
+
+
 def demo_table(task: Task, results: Sequence[Result]) -> Table:
     """Methods of the demo on one task."""
     hops = task.graph.hops(task.sources)
@@ -131,22 +158,42 @@ def demo_table(task: Task, results: Sequence[Result]) -> Table:
     return table
 
 
-def verdict(task: Task, results: Sequence[Result]) -> str:
-    """What adapting gained or lost against the better of two models that do not adapt."""
-    by_name = {result.method: result.evaluation for result in results}
-    grda = by_name["grda"]
-    gain = grda.mean - max(by_name["plain"].mean, by_name["source-only"].mean)
-    worst = f"Its worst domain is at {grda.worst:.0f} %."
+def verdict(results: Sequence[Result]) -> str:
+    """What adapting gained or lost against the plain model, and whether that was foreseen."""
+    by_name = {result.method: result for result in results}
+    auto, plain = by_name["auto"].evaluation, by_name["plain"].evaluation
+    gain = auto.mean - plain.mean
     if gain >= 1:
-        first = f"Adapting along the graph gained {gain:.1f} points over the better simple model."
+        first = f"Adapting along the graph gained {gain:.1f} points over logistic regression."
     elif gain > -1:
         first = "Adapting along the graph made no difference here."
     else:
-        first = f"Adapting along the graph lost {-gain:.1f} points to the better simple model."
-    guessing = 100 / len(pd.unique(task.y[~pd.isna(task.y)]))
-    if grda.worst >= guessing:
-        return f"{first} {worst}"
+        first = f"Adapting along the graph lost {-gain:.1f} points to logistic regression."
+    said = by_name["auto"].said
+    if said is None:
+        return first
+    used = " and ".join(said["shares"])
+    foreseen = said["estimate"]
     return (
-        f"{first} {worst[:-1]}, where guessing gives {guessing:.0f} %: if the classes of distant "
-        "domains are mirror images, aligning domains does not tell which class is which."
+        f"{first} auto chose {used} without seeing a label of these domains, and expected "
+        f"{foreseen['overall']:.0f} % ({foreseen['low']:.0f} to {foreseen['high']:.0f}); it got "
+        f"{auto.mean:.0f} %, in its worst domain {auto.worst:.0f} %."
     )
+
+
+def graph_table(value: GraphValue) -> Table:
+    """Scores of a graph beside those of others."""
+    titles = {
+        "given": "your graph",
+        "clique": "clique: all are neighbours",
+        "empty": "no edges",
+        "rewired": "random edges (mean)",
+    }
+    table = Table(title="How alike neighbours are: 1 the same, 0 as any two domains")
+    table.add_column("graph")
+    table.add_column("likeness", justify="right")
+    if value.held_out:
+        table.add_column("on hidden sources", justify="right")
+    for name, scores in value.table().items():
+        table.add_row(titles[name], *(f"{score:.3f}" for score in scores.values()))
+    return table

@@ -11,15 +11,25 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
+import pandas as pd
 import typer
 from joblib import cpu_count
 from rich.console import Console
 from rich.table import Table
 
 from grada import __version__, methods, paper
-from grada._printing import bench_table, demo_table, print_wide, verdict, watch
+from grada._printing import (
+    bench_table,
+    demo_table,
+    graph_table,
+    print_wide,
+    trust_tables,
+    verdict,
+    watch,
+)
 from grada.benchmark import (
     TASKS,
+    TRUST_PARTS,
     FailedRunsError,
     Job,
     Protocol,
@@ -30,6 +40,7 @@ from grada.benchmark import (
     code_fingerprint,
     compare,
     load_task,
+    make_trust,
     peers,
     published_tasks,
     run_jobs,
@@ -37,6 +48,8 @@ from grada.benchmark import (
 )
 from grada.benchmark import method_names as method_names_of
 from grada.datasets import Task, make_dg, rotating_digits
+from grada.graph import DomainGraph
+from grada.selection import graph_value
 from grada.training import AdaptationWarning
 
 app = typer.Typer(
@@ -46,12 +59,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+graph_app = typer.Typer(help="Questions about a graph of domains.", no_args_is_help=True)
+app.add_typer(graph_app, name="graph")
+
 
 class ProtocolName(StrEnum):
     """Choices of ``--protocol``."""
 
     leak_free = "leak-free"
     published = "published"
+
+
+class KindName(StrEnum):
+    """Choices of ``--kind``."""
+
+    classification = "classification"
+    regression = "regression"
 
 
 class Backbone(StrEnum):
@@ -61,7 +84,7 @@ class Backbone(StrEnum):
     adagraph = "adagraph"
 
 
-DEMO_METHODS = ("plain", "source-only", "grda")
+DEMO_METHODS = ("plain", "source-only", "grda", "auto")
 
 
 def _show_version(wanted: bool) -> None:
@@ -125,7 +148,7 @@ def _demonstrate(title: str, task: Task, random_state: int, *, quiet: bool) -> l
         for note in caught:
             if issubclass(note.category, AdaptationWarning):
                 console.print(f"Note: {note.message}", style="yellow")
-        console.print(verdict(task, results) + "\n")
+        console.print(verdict(results) + "\n")
     return results
 
 
@@ -133,7 +156,10 @@ def _demonstrate(title: str, task: Task, random_state: int, *, quiet: bool) -> l
 def bench(
     task_name: Annotated[
         str,
-        typer.Argument(metavar="TASK", help=f"{', '.join(TASKS)}; or paper: all tables."),
+        typer.Argument(
+            metavar="TASK",
+            help=f"{', '.join(TASKS)}; paper: its tables; trust: what auto must reach.",
+        ),
     ],
     method_names: Annotated[
         str,
@@ -141,7 +167,9 @@ def bench(
             "--methods", help="Names with commas between them; all: ours; peers: skada's."
         ),
     ] = "all",
-    seeds: Annotated[int, typer.Option(min=1, help="Runs of each method.")] = 5,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Runs of each method: 5 by default; for trust, 10.")
+    ] = None,
     protocol: Annotated[
         ProtocolName, typer.Option(help="published: as the paper's code did it, LEAKING labels.")
     ] = ProtocolName.leak_free,
@@ -161,12 +189,15 @@ def bench(
         bool, typer.Option("--stale", help="Take runs that other versions of the code made.")
     ] = False,
     only: Annotated[
-        str, typer.Option(help="For paper: tables and figures with commas between them.")
+        str, typer.Option(help="For paper and trust: parts with commas between them.")
     ] = "all",
-    out: Annotated[Path, typer.Option(help="For paper: folder of the page.")] = Path("docs"),
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the page: for paper, docs by default; for trust, no page."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object, nothing else.")] = False,
 ) -> None:
-    """Compare methods on a task of the paper over several seeds, or make all the paper's tables.
+    """Compare methods on a task over several seeds, or make the paper's tables, or that of trust.
 
     Every finished run is kept in the store at once: a benchmark that was killed goes on where
     it was when it is started again.
@@ -175,8 +206,12 @@ def bench(
     with _errors_in_words():
         _check_options(task_name, method_names, protocol, backbone, only, out)
         if task_name == "paper":
-            _bench_paper(options, only, seeds, out, as_json)
+            _bench_paper(options, only, seeds or 5, out or Path("docs"), as_json)
             return
+        if task_name == "trust":
+            _bench_trust(options, only, seeds or 10, out, as_json)
+            return
+        seeds = seeds or 5
         planned = _plan(task_name, method_names, seeds, protocol.value, backbone.value)
         records = options.run(planned)
     summaries = summarize(records)
@@ -193,17 +228,22 @@ def bench(
 
 
 def _check_options(
-    task_name: str, wanted: str, protocol: ProtocolName, backbone: Backbone, only: str, out: Path
+    task_name: str,
+    wanted: str,
+    protocol: ProtocolName,
+    backbone: Backbone,
+    only: str,
+    out: Path | None,
 ) -> None:
     """Refuse an option that would have no effect."""
-    if task_name == "paper":
+    if task_name in ("paper", "trust"):
         given = {
             "--methods": wanted != "all",
             "--protocol": protocol is not ProtocolName.leak_free,
             "--backbone": backbone is not Backbone.plain,
         }
     else:
-        given = {"--only": only != "all", "--out": out != Path("docs")}
+        given = {"--only": only != "all", "--out": out is not None}
     for option, is_given in given.items():
         if is_given:
             typer.echo(f"{option} has no effect on {task_name}: leave it out.", err=True)
@@ -237,7 +277,7 @@ class RunOptions:
 
 
 def _plan(task_name: str, wanted: str, seeds: int, protocol: Protocol, backbone: str) -> list[Job]:
-    _check_known("task", [task_name], [*TASKS, "paper"])
+    _check_known("task", [task_name], [*TASKS, "paper", "trust"])
     if protocol == "published":
         _check_known("task with a published protocol", [task_name], published_tasks())
     kind = load_task(task_name, protocol).kind
@@ -282,6 +322,31 @@ def _bench_paper(options: RunOptions, only: str, seeds: int, out: Path, as_json:
         typer.echo(str(path))
 
 
+def _bench_trust(
+    options: RunOptions, only: str, seeds: int, out: Path | None, as_json: bool
+) -> None:
+    names = list(TRUST_PARTS) if only == "all" else [name.strip() for name in only.split(",")]
+    _check_known("part", names, list(TRUST_PARTS))
+    found = make_trust(
+        names,
+        run=options.run,
+        store=options.store,
+        seeds=seeds,
+        n_jobs=options.jobs,
+        stale=options.stale,
+        say=lambda text: typer.echo(text, err=True),
+    )
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "trust.md").write_text(found.to_markdown(), encoding="utf-8")
+    if as_json:
+        typer.echo(json.dumps(found.to_dict()))
+        return
+    for table in trust_tables(found):
+        print_wide(table)
+    typer.echo(found.summary)
+
+
 @contextmanager
 def _errors_in_words() -> Iterator[None]:
     """What a user can mend ends in a message and exit code 2."""
@@ -313,6 +378,78 @@ def list_methods(
     for info in known:
         table.add_row(info.name, info.summary, "\n".join(info.kinds), info.citation)
     Console().print(table)
+
+
+@graph_app.command("help")
+def graph_help(
+    table: Annotated[Path, typer.Argument(help="Rows: a CSV, TSV or Parquet file.")],
+    domain: Annotated[str, typer.Option(help="Column with the domain of each row.")],
+    label: Annotated[str, typer.Option(help="Column with the label; empty where there is none.")],
+    graph: Annotated[
+        Path, typer.Option(help="Edges: a CSV file with columns source, target and maybe weight.")
+    ],
+    method: Annotated[
+        str | None, typer.Option(help="Also try this method with each graph on hidden sources.")
+    ] = None,
+    kind: Annotated[
+        KindName | None, typer.Option(help="What the label is; by default what it looks like.")
+    ] = None,
+    rewirings: Annotated[int, typer.Option(min=3, help="Random graphs to compare with.")] = 10,
+    random_state: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, nothing else.")] = False,
+) -> None:
+    """Does my graph help? Compare it with a clique, no edges and random edges."""
+    with _errors_in_words():
+        rows = _read_rows(table, domain, label)
+        edges, lonely = _read_graph(graph, rows[domain])
+        value = graph_value(
+            rows.drop(columns=[domain, label]),
+            rows[label],
+            rows[domain],
+            edges,
+            method=method,
+            kind=None if kind is None else kind.value,
+            n_rewirings=rewirings,
+            random_state=random_state,
+        )
+    if lonely:
+        some = ", ".join(lonely[:5]) + (", ..." if len(lonely) > 5 else "")
+        typer.echo(f"Without an edge in {graph.name}: {some} ({len(lonely)}).", err=True)
+    if as_json:
+        typer.echo(json.dumps(value.to_dict()))
+        return
+    Console().print(graph_table(value))
+    typer.echo(f"Does the graph help? {value}")
+
+
+def _read_rows(path: Path, domain: str, label: str) -> pd.DataFrame:
+    """A table whose domains are texts, as they stand in the file."""
+    if path.suffix.lower() == ".parquet":
+        rows = pd.read_parquet(path)
+    else:
+        separator = "\t" if path.suffix.lower() in (".tsv", ".tab") else ","
+        rows = pd.read_csv(path, sep=separator, dtype={domain: str})
+    for column in (domain, label):
+        if column not in rows.columns:
+            some = ", ".join(map(str, rows.columns[:20]))
+            raise ValueError(f"{path.name} has no column {column!r}. It has: {some}.")
+    if rows[domain].isna().any():
+        at = int(rows[domain].isna().argmax())
+        raise ValueError(f"{path.name}: row {at + 1} has no domain in column {domain!r}.")
+    return rows.assign(**{domain: rows[domain].astype(str)})
+
+
+def _read_graph(path: Path, domains: pd.Series[str]) -> tuple[DomainGraph, list[str]]:
+    """The graph of an edge list with the domains of the rows; and those without an edge."""
+    frame = pd.read_csv(path, dtype={"source": str, "target": str})
+    graph = DomainGraph.from_frame(frame)
+    lonely = [name for name in domains.unique().tolist() if name not in graph]
+    if len(lonely) == domains.nunique():
+        raise ValueError(
+            f"No domain of the rows, such as {lonely[0]!r}, is in {path.name}, which joins "
+            f"{graph.names[0]!r} and others. Both must use the same names."
+        )
+    return graph.with_domains(lonely), lonely
 
 
 def _check_known(kind: str, names: list[str], known: list[str]) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import secrets
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -25,12 +28,21 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from grada import methods
-from grada.data import Kind, Labels, LazyRows, factorize_column, read_table
+from grada.data import DomainData, Kind, Labels, LazyRows, factorize_column, read_table
 from grada.graph import DomainGraph
-from grada.training import Callback, History, Progress
+from grada.graph._joining import grown
+from grada.selection import GraphHoldout
+from grada.selection._graph_shares import learn_shares
+from grada.selection.auto import FittedAuto
+from grada.selection.intervals import Calibration, with_temperature
+from grada.selection.report import Report
+from grada.selection.trials import hold_out
+from grada.training import AdaptationWarning, Callback, History, Progress
 
 #: Name of the one domain of data that has no domains.
 _ONLY = 0
+#: What may be given as a graph; several are mixed, none is found from the rows.
+Graphs: TypeAlias = "DomainGraph | Sequence[DomainGraph] | Mapping[Any, DomainGraph] | str | None"
 
 
 class _Adapted(TransformerMixin, BaseEstimator):
@@ -45,9 +57,10 @@ class _Adapted(TransformerMixin, BaseEstimator):
     _kind: ClassVar[Kind]
     _parameter_constraints: ClassVar[Mapping[str, Any]] = {
         "method": [str, methods.Method],
-        "graph": [DomainGraph, None],
+        "graph": [DomainGraph, list, tuple, dict, StrOptions({"discover"}), None],
         "domain": [str, int, None],
         "missing_label": "no_validation",
+        "calibrate": ["boolean"],
         "device": [str, torch.device],
         "verbose": ["verbose"],
         "random_state": ["random_state"],
@@ -89,38 +102,127 @@ class _Adapted(TransformerMixin, BaseEstimator):
             class_weight=class_weight,
         )
         _check_lengths(X=features, y=labels.known, sample_domain=domains)
-        graph = self._domain_graph(domains)
         column = method.pair_column
         data, encoder, coder = read_table(
             features,
             labels,
             domains,
-            graph=graph,
+            graph=self._named_domains(domains),
             pair_key=None if column is None else factorize_column(X, column),
             allow_nd=method.takes_any_shape,
         )
+        data, shares = self._domain_graph(data)
+        self._check_calibrate(method, data)
         run = self._run(method)
         # Only now is anything about this estimator changed: a refused fit leaves it as it was.
         validate_data(self, X, skip_check_array=True, reset=True)
-        self.fitted_ = method.adapt(data, run)
-        self.graph_ = graph
+        fitted = method.adapt(data, run)
+        calibration = self._calibrate(method, fitted, data, run)
+        self.fitted_ = fitted
+        self.graph_ = data.graph
+        self.graph_shares_ = shares
         self.method_ = method
         self.history_: History = self.fitted_.history
-        self._features, self._coder = encoder, coder
+        self.report_: Report | None = getattr(self.fitted_, "report", None)
+        self._calibration = calibration
+        self._features, self._coder, self._row_shape = encoder, coder, data.X.shape[1:]
         present = np.unique(data.codes)
-        self._only_domain = graph.names[present[0]] if len(present) == 1 else None
+        self._only_domain = data.graph.names[present[0]] if len(present) == 1 else None
         if coder.classes is not None:
             self.classes_ = coder.classes
         return self
 
-    def _output(self, X: Any, sample_domain: Any, *, encode: bool = False) -> NDArray[np.float64]:
+    def _check_calibrate(self, method: methods.Method, data: DomainData) -> None:
+        if self.calibrate and method.name != "auto" and not GraphHoldout.can_split(data):
+            names = ", ".join(repr(data.graph.names[code]) for code in data.sources[:5])
+            raise ValueError(
+                "calibrate=True hides the labels of some sources and learns from the errors there; "
+                f"with labels in {names} only, too little would be left. Label another domain, or "
+                "leave calibrate=False."
+            )
+
+    def _calibrate(
+        self,
+        method: methods.Method,
+        fitted: methods.FittedMethod,
+        data: DomainData,
+        run: methods.Run,
+    ) -> Calibration | None:
+        """Errors on hidden sources: of ``auto`` they are known already, of others on request."""
+        if isinstance(fitted, FittedAuto) or not self.calibrate:
+            return getattr(fitted, "calibration", None)
+        splits = list(GraphHoldout(random_state=run.random_state).split_codes(data))
+        return Calibration.of(hold_out(method, data, splits, run), data)
+
+    def _rows(self, X: Any, sample_domain: Any) -> tuple[Any, NDArray[np.int64]]:
+        """Encoded features, and the code of each row's domain."""
         check_is_fitted(self, "fitted_")
         features, domains = self._split(X, sample_domain, fitting=False)
         _check_lengths(X=features, sample_domain=domains)
-        codes = self.graph_.index(domains)
-        table = self._features.transform(features)
+        return self._features.transform(features), self.graph_.index(domains)
+
+    def _output(self, X: Any, sample_domain: Any, *, encode: bool = False) -> NDArray[np.float64]:
+        table, codes = self._rows(X, sample_domain)
         fitted: methods.FittedMethod = self.fitted_
         return fitted.encode(table, codes) if encode else fitted.predict(table, codes)
+
+    def confidence(self, X: Any, sample_domain: Any = None) -> NDArray[np.float64]:
+        """How sure the method is of each row, from 0 to 1; its docstring says what that means.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_rows, n_features)
+        sample_domain : array-like of shape (n_rows,), optional
+
+        Returns
+        -------
+        array of shape (n_rows,)
+        """
+        table, codes = self._rows(X, sample_domain)
+        fitted: methods.FittedMethod = self.fitted_
+        return fitted.confidence(table, codes)
+
+    def extend(self, graph: DomainGraph, X: Any = None, sample_domain: Any = None) -> Self:
+        """The same model for further domains, without training.
+
+        Parameters
+        ----------
+        graph : DomainGraph
+            New domains and their edges; may hold the whole graph. Edges between domains of the
+            fit stay as they were.
+        X : array or DataFrame, optional
+            Rows of the new domains, without labels: where they lie helps most methods.
+        sample_domain : array-like of names, optional
+            Name of each row's domain.
+
+        Returns
+        -------
+        AdaptedClassifier or AdaptedRegressor
+            A new estimator that also predicts in the new domains; this one stays as it is.
+        """
+        check_is_fitted(self, "fitted_")
+        if not isinstance(graph, DomainGraph):
+            raise TypeError(
+                "graph must be a DomainGraph with the new domains and their edges, for example "
+                f"DomainGraph.from_edges([(new, known)]); got {type(graph).__name__}."
+            )
+        if X is None and sample_domain is not None:
+            raise ValueError("sample_domain names the domains of rows: give X as well.")
+        larger = grown(self.graph_, graph)
+        extended = copy.copy(self)
+        extended.graph_ = larger
+        if larger.n_domains > self.graph_.n_domains:
+            extended._only_domain = None  # rows could be of an old domain or of a new one
+        if X is None:
+            table = np.zeros((0, *self._row_shape), dtype=np.float32)
+            codes = np.zeros(0, dtype=np.int64)
+        else:
+            table, codes = extended._rows(X, sample_domain)
+        fresh = codes >= self.graph_.n_domains
+        extended.fitted_ = self.fitted_.extend(larger, table[fresh], codes[fresh])
+        if self._calibration is not None:
+            extended._calibration = replace(self._calibration, graph=larger)
+        return extended
 
     def _split(self, X: Any, sample_domain: Any, *, fitting: bool) -> tuple[Any, Any]:
         """Features, and the domain of each row: given, a column of X, or one for all."""
@@ -151,30 +253,71 @@ class _Adapted(TransformerMixin, BaseEstimator):
             "say which domain each row is in: give sample_domain, or name a column with domain="
         )
         if fitting:
-            if self.graph is None:
+            graphs = self._graphs()
+            if not graphs:
                 return _ONLY
-            if len(self.graph) > 1:
-                raise ValueError(f"There is a graph of {len(self.graph)} domains, so {several}.")
-            return self.graph.names[0]
+            names = DomainGraph.mix(graphs).names
+            if len(names) > 1:
+                raise ValueError(f"There is a graph of {len(names)} domains, so {several}.")
+            return names[0]
         if self._only_domain is None:
             raise ValueError(
-                f"This model was fitted on several domains: {several} (in a search or a pipeline, "
+                f"This model knows several domains: {several} (in a search or a pipeline, "
                 "sample_domain needs sklearn.set_config(enable_metadata_routing=True))."
             )
         return self._only_domain
 
-    def _domain_graph(self, domains: Any) -> DomainGraph:
-        graph: DomainGraph | None = self.graph
-        if graph is not None:
-            return graph
-        names = pd.unique(np.asarray(domains, dtype=object))
-        if len(names) > 1:
+    def _graphs(self) -> list[DomainGraph]:
+        """The given graphs, in a list."""
+        given: Graphs = self.graph
+        if given is None or isinstance(given, str):
+            return []
+        if isinstance(given, DomainGraph):
+            return [given]
+        graphs = list(given.values() if isinstance(given, Mapping) else given)
+        wrong = next((graph for graph in graphs if not isinstance(graph, DomainGraph)), None)
+        if wrong is not None or not graphs:
+            what = type(wrong).__name__ if graphs else "none"
+            raise ValueError(f"Several graphs are a list or a dict of DomainGraphs; got {what}.")
+        return graphs
+
+    def _named_domains(self, domains: Any) -> DomainGraph:
+        """A graph with all domains; its edges are final only if it is the one given."""
+        graphs = self._graphs()
+        if graphs:
+            return graphs[0] if len(graphs) == 1 else DomainGraph.mix(graphs)
+        return DomainGraph.without_edges(domains)
+
+    def _domain_graph(
+        self, data: DomainData
+    ) -> tuple[DomainData, NDArray[np.float64] | dict[Any, float] | None]:
+        """The data with its final graph: given, mixed or discovered; and the shares of a mix."""
+        graphs = self._graphs()
+        if isinstance(self.graph, list | tuple | Mapping):
+            shares = learn_shares(graphs, data)
+            data = replace(data, graph=DomainGraph.mix(graphs, shares.tolist()))
+            if isinstance(self.graph, Mapping):
+                return data, dict(zip(self.graph, shares.tolist(), strict=True))
+            return data, shares
+        if graphs or len(data.graph) == 1:
+            return data, None
+        if isinstance(data.X, LazyRows):
             raise ValueError(
-                f"The rows are in {len(names)} domains but there is no graph. Give graph=, for "
-                "example DomainGraph.from_edges([...]), or DomainGraph.clique(names) to treat all "
-                "domains as neighbours."
+                f"The rows are in {len(data.graph)} domains but there is no graph, and none can be "
+                "discovered from rows that are read from files when needed. Give graph=, for "
+                "example DomainGraph.from_edges([...]) or DomainGraph.clique(names)."
             )
-        return DomainGraph.clique(names.tolist())
+        names = np.array(data.graph.names, dtype=object)
+        graph = DomainGraph.discover(data.X, names[data.codes])
+        if self.graph is None:
+            warnings.warn(
+                f"No graph was given for {len(graph)} domains: one with {graph.n_edges} edges was "
+                "discovered from the rows, without labels (see graph_). Give graph= if you know "
+                "which domains are neighbours; graph='discover' says that this is meant.",
+                AdaptationWarning,
+                stacklevel=4,
+            )
+        return replace(data, graph=graph), None
 
     def _run(self, method: methods.Method) -> methods.Run:
         if self.random_state is None:
@@ -239,14 +382,20 @@ class AdaptedClassifier(ClassifierMixin, _Adapted):
     ----------
     method : str or Method, default="grda"
         How to adapt: a name from ``methods.available()`` or an object with settings.
-    graph : DomainGraph, optional
-        Which domains are neighbours. Not needed if all rows are in one domain.
+    graph : DomainGraph, list or dict of DomainGraphs, "discover", optional
+        Which domains are neighbours. Several graphs are averaged, with shares learned from the
+        rows and the visible labels. ``"discover"`` finds a graph from the rows, without labels, by
+        ``DomainGraph.discover``; so does None where there are several domains, with a warning.
     domain : str or int, optional
         Column of X with the domain of each row, instead of ``sample_domain``.
     missing_label : object, optional
         A further value, such as -1, that means "no label" beside NaN, None and NA.
     class_weight : dict or "balanced", optional
         As in scikit-learn.
+    calibrate : bool
+        Whether to fit three times more, with the labels of some sources hidden, to learn how
+        far off predictions are: for probabilities that mean what they say.
+        ``method="auto"`` does so anyway.
     device : str, default="auto"
         Where to train: the GPU if there is one, by default.
     verbose : int
@@ -257,7 +406,13 @@ class AdaptedClassifier(ClassifierMixin, _Adapted):
     ----------
     classes_ : array
     graph_ : DomainGraph
+        The graph given, mixed or discovered.
+    graph_shares_ : array, dict or None
+        What each of several graphs counts in ``graph_``: at least 0, of sum 1.
     method_ : Method
+    report_ : Report or None
+        With ``method="auto"``: what was tried, what it scored, why this one, and what to expect
+        in each target.
     history_ : History
         Losses per epoch; for adversarial methods the discriminator's loss and its bound.
 
@@ -282,11 +437,12 @@ class AdaptedClassifier(ClassifierMixin, _Adapted):
     def __init__(
         self,
         method: str | methods.Method = "grda",
-        graph: DomainGraph | None = None,
+        graph: Graphs = None,
         *,
         domain: str | int | None = None,
         missing_label: object = None,
         class_weight: Mapping[Any, float] | str | None = None,
+        calibrate: bool = False,
         device: str | torch.device = "auto",
         verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
@@ -296,6 +452,7 @@ class AdaptedClassifier(ClassifierMixin, _Adapted):
         self.domain = domain
         self.missing_label = missing_label
         self.class_weight = class_weight
+        self.calibrate = calibrate
         self.device = device
         self.verbose = verbose
         self.random_state = random_state
@@ -337,7 +494,12 @@ class AdaptedClassifier(ClassifierMixin, _Adapted):
         -------
         array of shape (n_rows, n_classes)
         """
-        return self._output(X, sample_domain)
+        table, codes = self._rows(X, sample_domain)
+        fitted: methods.FittedMethod = self.fitted_
+        proba = fitted.predict(table, codes)
+        if self._calibration is None or isinstance(fitted, FittedAuto):
+            return proba  # auto has seen to it
+        return with_temperature(proba, self._calibration.temperature(codes))
 
     def score(
         self,
@@ -369,12 +531,18 @@ class AdaptedRegressor(RegressorMixin, _Adapted):
     ----------
     method : str or Method, default="grda"
         How to adapt: a name from ``methods.available()`` or an object with settings.
-    graph : DomainGraph, optional
-        Which domains are neighbours. Not needed if all rows are in one domain.
+    graph : DomainGraph, list or dict of DomainGraphs, "discover", optional
+        Which domains are neighbours. Several graphs are averaged, with shares learned from the
+        rows and the visible labels. ``"discover"`` finds a graph from the rows, without labels, by
+        ``DomainGraph.discover``; so does None where there are several domains, with a warning.
     domain : str or int, optional
         Column of X with the domain of each row, instead of ``sample_domain``.
     missing_label : object, optional
         A further value that means "no label" beside NaN, None and NA.
+    calibrate : bool
+        Whether to fit three times more, with the labels of some sources hidden, to learn how
+        far off predictions are: for ``predict_interval``.
+        ``method="auto"`` does so anyway.
     device : str, default="auto"
         Where to train: the GPU if there is one, by default.
     verbose : int
@@ -384,7 +552,13 @@ class AdaptedRegressor(RegressorMixin, _Adapted):
     Attributes
     ----------
     graph_ : DomainGraph
+        The graph given, mixed or discovered.
+    graph_shares_ : array, dict or None
+        What each of several graphs counts in ``graph_``: at least 0, of sum 1.
     method_ : Method
+    report_ : Report or None
+        With ``method="auto"``: what was tried, what it scored, why this one, and what to expect
+        in each target.
     history_ : History
         Losses per epoch; for adversarial methods the discriminator's loss and its bound.
 
@@ -405,10 +579,11 @@ class AdaptedRegressor(RegressorMixin, _Adapted):
     def __init__(
         self,
         method: str | methods.Method = "grda",
-        graph: DomainGraph | None = None,
+        graph: Graphs = None,
         *,
         domain: str | int | None = None,
         missing_label: object = None,
+        calibrate: bool = False,
         device: str | torch.device = "auto",
         verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
@@ -417,6 +592,7 @@ class AdaptedRegressor(RegressorMixin, _Adapted):
         self.graph = graph
         self.domain = domain
         self.missing_label = missing_label
+        self.calibrate = calibrate
         self.device = device
         self.verbose = verbose
         self.random_state = random_state
@@ -445,6 +621,39 @@ class AdaptedRegressor(RegressorMixin, _Adapted):
         self
         """
         return self._fit(X, y, sample_domain, sample_weight)
+
+    def predict_interval(
+        self, X: Any, sample_domain: Any = None, *, coverage: float = 0.9
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Interval for each value, from errors on sources whose labels were hidden in ``fit``.
+
+        Needs ``method="auto"`` or ``calibrate=True``. The intervals of a domain are as wide as
+        the errors were in hidden domains that lay as far from the labels, near ones first; they
+        hold as far as the targets are like such sources.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_rows, n_features)
+        sample_domain : array-like of shape (n_rows,), optional
+        coverage : float
+            Share of the true values that should lie within, between 0 and 1.
+
+        Returns
+        -------
+        low, high : arrays of the shape of ``predict``
+            Infinite if there are too few labels for the coverage.
+        """
+        if not 0 < coverage < 1:
+            raise ValueError(f"coverage must be between 0 and 1, got {coverage!r}.")
+        table, codes = self._rows(X, sample_domain)
+        if self._calibration is None:
+            raise ValueError(
+                "There is nothing to make intervals from: fit with method='auto' or "
+                "calibrate=True, and with labels in two domains at least."
+            )
+        output = self.fitted_.predict(table, codes)
+        half = self._calibration.half_width(codes, coverage)
+        return self._coder.decode(output - half), self._coder.decode(output + half)
 
     def score(
         self,

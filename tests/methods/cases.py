@@ -26,6 +26,9 @@ def quick(name: str, **settings) -> methods.Method:
         "head_start": 10,
         "discriminator_layers": 2,
         "probe_every": 2,
+        "portfolio": ["propagation"],
+        "budget": None,
+        "n_splits": 1,
     }
     known = method.get_params()
     return method.set_params(

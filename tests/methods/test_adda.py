@@ -29,7 +29,7 @@ def test_losses_by_hand():
 def test_the_sources_keep_what_they_learned_first(kind):
     """In the source domains ADDA is Source-Only; in the targets it has moved."""
     task = drift(kind)
-    model, adapted = predictions(task, quick("adda", epochs=6))
+    model, adapted = predictions(task, quick("adda", epochs=6, base="none"))
     encoder = model.fitted_.network.encoder
     assert isinstance(encoder, TwoEncoders)
     source = np.isin(task.domain, task.sources)
@@ -71,9 +71,11 @@ def test_a_users_encoder_keeps_its_frozen_layers():
     model.predict(task.X[one_domain], sample_domain=task.domain[one_domain])
 
 
+@pytest.mark.slow
 def test_undoes_a_translation():
     assert gain_over_source_only("adda", "translation") >= 10
 
 
+@pytest.mark.slow
 def test_does_no_harm_without_a_shift():
     assert gain_over_source_only("adda", "none") >= -2

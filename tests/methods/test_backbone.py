@@ -26,15 +26,17 @@ def short_probe(monkeypatch):
 
 
 def ada(name, **settings):
-    return quick(name, backbone="adagraph", epochs=2, steps_per_epoch=5, width=8).set_params(
-        **settings
-    )
+    # The network alone: a base that needs no correction would hide what the backbone does.
+    short = {"epochs": 2, "steps_per_epoch": 5, "width": 8, "base": "none"}
+    return quick(name, backbone="adagraph", **short).set_params(**settings)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", NEURAL)
 def test_keeps_the_contract(name, kind):
     """Uneven domains, one of a single row and one of none."""
+    if kind not in methods.available()[name].kinds:
+        return
     task = drift(kind, sizes=[20, 12, 1, 20, 0, 3])
     model, output = predictions(task, ada(name))
     assert np.isfinite(output).all()
@@ -62,6 +64,8 @@ def test_keeps_the_contract(name, kind):
 )
 @pytest.mark.parametrize("name", NEURAL)
 def test_works_on_awkward_graphs_with_domains_of_one_row(name, graph, kind):
+    if kind not in methods.available()[name].kinds:
+        return
     task = drift(kind, graph=graph, n_sources=2, sizes=[10, 1, 1, 8, 1])
     _, output = predictions(task, ada(name))
     assert np.isfinite(output).all()

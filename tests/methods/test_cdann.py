@@ -58,9 +58,11 @@ def test_the_bound_is_what_the_class_leaves_open():
     assert cdann.bound(data, chance) == pytest.approx(log(2) - told)
 
 
+@pytest.mark.slow
 def test_undoes_a_translation():
     assert gain_over_source_only("cdann", "translation") >= 10
 
 
+@pytest.mark.slow
 def test_does_no_harm_without_a_shift():
     assert gain_over_source_only("cdann", "none") >= -2

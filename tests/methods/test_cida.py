@@ -67,9 +67,11 @@ def test_an_embedding_that_tells_nothing_leaves_nothing_to_align():
         model.fit(X, y, sample_domain=domain)
 
 
+@pytest.mark.slow
 def test_undoes_a_translation():
     assert gain_over_source_only("cida", "translation") >= 10
 
 
+@pytest.mark.slow
 def test_does_no_harm_without_a_shift():
     assert gain_over_source_only("cida", "none") >= -2

@@ -48,9 +48,11 @@ def test_a_discriminator_too_smooth_to_see_is_found_out(name, n_domains):
         model.fit(X, y, sample_domain=domain)
 
 
+@pytest.mark.slow
 def test_undoes_a_translation():
     assert gain_over_source_only("dann", "translation") >= 10
 
 
+@pytest.mark.slow
 def test_does_no_harm_without_a_shift():
     assert gain_over_source_only("dann", "none") >= -2

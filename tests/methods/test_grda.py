@@ -83,6 +83,7 @@ LEAK_SETTINGS = {
 }
 
 
+@pytest.mark.slow
 def test_the_leak_test_catches_the_published_pairing(data_home):
     """The control of the contract's order test: on the published file it must fail it."""
     task = dg15()
@@ -91,6 +92,7 @@ def test_the_leak_test_catches_the_published_pairing(data_home):
     assert gain > 10.0  # points of accuracy, read off the order of the file
 
 
+@pytest.mark.slow
 def test_honest_grda_passes_where_the_control_fails(data_home):
     gain, half_width = order_effect(dg15(), methods.GRDA(**LEAK_SETTINGS), range(10))
     assert abs(gain) <= half_width
@@ -121,6 +123,7 @@ def test_discriminator_loss_starts_below_and_settles_at_its_bound(density):
     assert history["probe_loss"][-1] > 0.95 * bound
 
 
+@pytest.mark.slow
 def test_without_a_bias_inner_products_rest_at_ln_2():
     task = make_dg(60, 6, random_state=1)
     settings = {"pair_loss": "plain", "logits": "inner"}
@@ -156,6 +159,7 @@ def domain_excess(model, task: Task) -> float:
     return float(scores.mean()) - 1 / len(task.graph)
 
 
+@pytest.mark.slow
 def test_on_a_clique_the_encodings_forget_their_domain():
     """Corollary 4.2: the optimum on a clique is uniform alignment."""
     left, lost = [], []
@@ -242,10 +246,12 @@ def test_the_paper_preset_is_the_papers():
         methods.GRDA.preset("article")
 
 
+@pytest.mark.slow
 def test_undoes_a_translation():
     """Two joined domains are a clique: there GRDA aligns all that it is shown."""
     assert gain_over_source_only("grda", "translation") >= 10
 
 
+@pytest.mark.slow
 def test_does_no_harm_without_a_shift():
     assert gain_over_source_only("grda", "none") >= -2

@@ -35,9 +35,11 @@ def test_losses_by_hand_regression():
     assert mdd.encoder_loss(Twice(), drawn).item() == pytest.approx(0.25 - 0.5 * disparity)
 
 
+@pytest.mark.slow
 def test_undoes_half_a_translation():
     assert gain_over_source_only("mdd", "half translation") >= 10
 
 
+@pytest.mark.slow
 def test_does_no_harm_without_a_shift():
     assert gain_over_source_only("mdd", "none") >= -2

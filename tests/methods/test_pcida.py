@@ -27,9 +27,11 @@ def test_losses_by_hand():
     assert pcida.encoder_loss(asked, drawn).item() == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_undoes_a_translation():
     assert gain_over_source_only("pcida", "translation") >= 10
 
 
+@pytest.mark.slow
 def test_does_no_harm_without_a_shift():
     assert gain_over_source_only("pcida", "none") >= -2

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import torch
-from cases import drift, predictions
+from cases import KINDS, drift, predictions
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeCV
 from sklearn.neighbors import KNeighborsClassifier
@@ -139,3 +139,78 @@ def test_takes_any_estimator():
     predictions(drift("classification"), methods.Plain(estimator=KNeighborsClassifier()))
     with pytest.raises(ValueError, match="LinearSVC has no predict_proba"):
         predictions(drift("classification"), methods.Plain(estimator=LinearSVC()))
+
+
+@pytest.mark.parametrize(("per_domain", "scale"), [("center", 1.0), ("standardize", 4.0)])
+def test_domains_seen_from_their_middle(per_domain, scale):
+    """The labels are those of the domain's own middle; the target lies elsewhere, and wider."""
+    rng = np.random.default_rng(0)
+    inner = rng.normal(size=(300, 1))
+    domain = np.repeat([0, 1, 2], 100)
+    X = inner * np.array([1.0, 1.0, scale])[domain, None] + np.array([0.0, 3.0, -5.0])[domain, None]
+    y = (inner[:, 0] > 1.0).astype(int)
+    task = Task(X, y, domain, graph=DomainGraph.chain(3), sources=[0, 1], kind="classification")
+    right = {}
+    for how in ("nothing", per_domain):
+        model, _ = predictions(task, methods.Plain(per_domain=how))
+        right[how] = task.evaluate(model.predict(X, sample_domain=domain)).mean
+    assert right[per_domain] > 92 > right["nothing"]
+    encoded = model.transform(X, sample_domain=domain)
+    for place in range(3):
+        assert abs(encoded[domain == place].mean()) < 1e-5
+
+
+def _grown(task, method, *rows):
+    """A model before and after a chain is prolonged by "new" and "beyond"."""
+    model, _ = predictions(task, method)
+    last = task.graph.names[-1]
+    graph = DomainGraph.from_edges([(last, "new"), ("new", "beyond")])
+    return model, model.extend(graph, *rows)
+
+
+@pytest.mark.parametrize("append", ["nothing", "embedding", "means", "both"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_new_domain_without_rows_is_like_its_neighbour(kind, append):
+    task = drift(kind)
+    model, larger = _grown(task, methods.Plain(append=append, per_domain="center"))
+    rows, last = task.X[-20:], task.graph.names[-1]
+    expected = model._output(rows, [last] * 20)
+    for name in ("new", "beyond"):
+        np.testing.assert_allclose(larger._output(rows, [name] * 20), expected)
+    np.testing.assert_array_equal(
+        larger._output(task.X, task.domain), model._output(task.X, task.domain)
+    )
+
+
+@pytest.mark.parametrize(
+    "settings", [{"append": "means"}, {"append": "both"}, {"per_domain": "center"}]
+)
+def test_a_new_domain_brings_its_own_mean(settings):
+    """As if it had been there in the fit, which its rows do not change: they have no label."""
+    task = drift("regression")
+    new = task.X[-20:] + 3.0
+    _, larger = _grown(task, methods.Plain(**settings), new, ["new"] * 20)
+    data, codes = larger._rows(new, ["new"] * 20)
+    fitted = larger.fitted_
+    if "append" in settings:
+        told = fitted.domain_features[codes[0], -task.X.shape[1] :]
+        np.testing.assert_allclose(told, data.mean(axis=0), rtol=1e-5)
+        beyond = fitted.domain_features[codes[0] + 1]  # without rows: like the last known one
+        np.testing.assert_allclose(beyond, fitted.domain_features[codes[0] - 1])
+    else:
+        np.testing.assert_allclose(fitted.encode(data, codes).mean(axis=0), 0, atol=1e-5)
+
+
+@pytest.mark.parametrize("model", ["linear", "gradient-boosting", KNeighborsClassifier(3)])
+def test_a_class_without_visible_labels_keeps_its_place(model):
+    rng = np.random.default_rng(0)
+    codes, y = np.repeat([0, 1], 40), np.tile([0, 2], 40)
+    X = (y[:, None] + 0.1 * rng.normal(size=(80, 2))).astype(np.float32)
+    y = np.where(codes == 0, y, -1)
+    known = (codes == 0).astype(np.float32)
+    data = DomainData(X, codes, y, known, DomainGraph.chain(2), "classification", 3)
+    fitted = methods.Plain(estimator=model).adapt(data, Run(0, torch.device("cpu")))
+    proba = fitted.predict(X, codes)
+    assert proba.shape == (80, 3)
+    np.testing.assert_array_equal(proba.argmax(axis=1), np.tile([0, 2], 40))
+    assert (proba[:, 1] == 0).all()

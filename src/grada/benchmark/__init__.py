@@ -10,10 +10,13 @@ from grada.benchmark._runner import ClusterError, FailedRunsError, Progress, run
 from grada.benchmark._settings import Protocol, method_names, published_tasks
 from grada.benchmark._store import DamagedStoreError, Store
 from grada.benchmark._summary import Summary, summarize
-from grada.benchmark._tasks import TASKS, load_task
+from grada.benchmark._tasks import TASKS, connected_sources, load_task
+from grada.benchmark._trust import TRUST_PARTS, make_trust
+from grada.benchmark._trust_table import Row, Trust
 
 __all__ = [
     "TASKS",
+    "TRUST_PARTS",
     "ClusterError",
     "DamagedStoreError",
     "FailedRunsError",
@@ -22,12 +25,16 @@ __all__ = [
     "Protocol",
     "Record",
     "Result",
+    "Row",
     "Store",
     "Summary",
+    "Trust",
     "code_fingerprint",
     "compare",
+    "connected_sources",
     "execute",
     "load_task",
+    "make_trust",
     "method_names",
     "peers",
     "published_tasks",

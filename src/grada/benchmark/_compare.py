@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
+from grada.benchmark._said import what_was_said
 from grada.datasets import Evaluation, Task
 from grada.estimators import AdaptedClassifier, AdaptedRegressor
 from grada.methods import Method, resolve
@@ -14,12 +16,13 @@ from grada.training import History
 
 @dataclass(frozen=True)
 class Result:
-    """One method on one task."""
+    """One method on one task; ``said`` is what ``auto`` said about itself, and what was true."""
 
     method: str
     evaluation: Evaluation
     seconds: float
     history: History
+    said: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, object]:
         """Plain numbers for JSON."""
@@ -60,7 +63,13 @@ def run(
     start = time.perf_counter()
     predicted = estimator.fit(X, y, sample_domain=domain).predict(X, sample_domain=domain)
     seconds = time.perf_counter() - start
-    return Result(resolve(method).name, task.evaluate(predicted), seconds, estimator.history_)
+    return Result(
+        resolve(method).name,
+        task.evaluate(predicted),
+        seconds,
+        estimator.history_,
+        what_was_said(estimator, task, predicted),
+    )
 
 
 def compare(

@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 import grada
 from grada.benchmark._compare import run
 from grada.benchmark._settings import Protocol, method_for
-from grada.benchmark._tasks import TASKS, load_task
+from grada.benchmark._tasks import TASKS, is_task, load_task
 from grada.datasets import Task
 from grada.graph import Name
 from grada.methods import Method
@@ -35,6 +35,7 @@ _WITH_EFFECT = (
     "_jobs.py",
     "_peers.py",
     "_published.py",
+    "_said.py",
     "_tasks.py",
 )
 
@@ -64,7 +65,7 @@ class Job:
     sources: tuple[Name, ...] | None = None
 
     def __post_init__(self) -> None:
-        if self.task not in TASKS:
+        if not is_task(self.task):
             raise ValueError(f"Unknown task {self.task!r}; known: {', '.join(TASKS)}.")
         if self.protocol not in get_args(Protocol):
             known = ", ".join(get_args(Protocol))
@@ -118,6 +119,8 @@ class Record:
     rmse: float | None = None
     unit: str = ""
     notes: list[str] = field(default_factory=list)
+    #: What ``auto`` said about its own predictions, and what was true: see ``what_was_said``.
+    said: dict[str, Any] | None = None
 
     def to_json(self) -> str:
         """One line."""
@@ -179,6 +182,7 @@ def execute(job: Job) -> Record:
         rmse=score.rmse,
         unit=score.unit,
         notes=list(dict.fromkeys([*result.history.messages, *notes])),
+        said=result.said,
     )
 
 
@@ -245,14 +249,16 @@ def code_fingerprint() -> str:
     home = Path(grada.__file__).parent
     files = [
         path
-        for path in home.rglob("*.py")
+        for pattern in ("*.py", "*.json")  # learned weights decide as much as code does
+        for path in home.rglob(pattern)
         if path.relative_to(home).parts[0] not in _WITHOUT_EFFECT
     ]
     files += [home / "benchmark" / name for name in _WITH_EFFECT]
     digest = hashlib.sha256(json.dumps(versions(), sort_keys=True).encode())
     for path in sorted(files):
+        text = path.read_text(encoding="utf-8")
         digest.update(path.relative_to(home).as_posix().encode())
-        digest.update(_bare(ast.parse(path.read_text(encoding="utf-8"))).encode())
+        digest.update((_bare(ast.parse(text)) if path.suffix == ".py" else text).encode())
     return digest.hexdigest()[:12]
 
 

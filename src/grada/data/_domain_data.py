@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -85,6 +85,16 @@ class DomainData:
     def targets(self) -> NDArray[np.int64]:
         """Domains that have rows but no label."""
         return np.setdiff1d(self.codes, self.sources)
+
+    def hiding(self, domains: NDArray[np.int64]) -> DomainData:
+        """The same rows without the labels of some domains, which become targets."""
+        hidden = np.isin(self.codes, domains)
+        weight = np.where(hidden, 0, self.weight).astype(np.float32)
+        if not weight.any():
+            raise ValueError("No label would be left: hide fewer domains.")
+        y = self.y.copy()
+        y[hidden] = -1 if self.kind == "classification" else np.nan
+        return replace(self, y=y, weight=weight / weight[weight > 0].mean())
 
     @property
     def unreachable(self) -> NDArray[np.int64]:

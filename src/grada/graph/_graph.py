@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from typing import Any, Literal, NoReturn, Self
 
@@ -15,8 +15,11 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from grada.graph import _edges, _shapes
-from grada.graph._embedding import embed
+from grada.graph._discovery import discover_graph, sorted_domains
+from grada.graph._embedding import embed, generator_from
+from grada.graph._mixing import mix_graphs
 from grada.graph._names import as_names, factorise, normalise_name, positions_of, unknown_domains
+from grada.graph._rewiring import rewire
 from grada.graph._types import Codes, Floats, Name, Names, RandomState, Weights
 from grada.graph._weights import checked_weights, weights_from_pairs
 
@@ -388,6 +391,130 @@ class DomainGraph:
         """
         return cls(*_shapes.points_to_graph(coordinates, n_neighbors, names, weighted=weighted))
 
+    @classmethod
+    def discover(
+        cls,
+        X: Any,
+        sample_domain: Any,
+        *,
+        metadata: Any = None,
+        distance: Literal["sliced-wasserstein", "energy", "mmd"] = "sliced-wasserstein",
+        metadata_share: float = 0.5,
+        n_neighbors: int | None = None,
+        random_state: RandomState = 0,
+    ) -> Self:
+        r"""Find which domains are near each other, from rows without labels.
+
+        .. math:: A_{ij} = 1 / (1 + l_{ij}^2), \quad
+            l_{ij} = |s_i - s_j| / \sqrt{\sigma_i \sigma_j}
+
+        with :math:`s_i` a sketch of the rows of domain :math:`i`, such that :math:`|s_i - s_j|` is
+        a distance between distributions, and :math:`\sigma_i` its distance to the eighth nearest
+        domain. An edge stands where each end counts the other among its nearest; a shortest
+        spanning tree keeps the graph in one part.
+
+        Rows say nothing about a domain whose classes have changed places: it looks the same.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n_rows, n_features)
+            Standardised inside; columns of text become a column a category.
+        sample_domain : array-like of shape (n_rows,)
+            Name of each row's domain.
+        metadata : DataFrame, or mapping of column to values, optional
+            What else is known: a value a row, or a value a domain (the index, or an inner mapping,
+            names the domains). Columns ``latitude`` and ``longitude`` (or ``lat``, ``lon``) count
+            by the great circle, numbers, tuples of them and times by difference, other values by
+            being the same.
+        distance : {"sliced-wasserstein", "energy", "mmd"}, default="sliced-wasserstein"
+            What to compare along random directions: quantiles, distribution functions, or random
+            Fourier features.
+        metadata_share : float, default=0.5
+            What metadata counts beside the rows, from 0 to 1.
+        n_neighbors : int, optional
+            How many near domains an end may count; by default 3, and 4 from 1,000 domains on.
+        random_state : int, RandomState, Generator or None, default=0
+            Source of the random directions.
+
+        Returns
+        -------
+        DomainGraph
+            Connected, with weights in (0, 1]; names sorted, numbers first.
+
+        Examples
+        --------
+        >>> X = [[0.0], [0.2], [1.0], [1.2], [2.0], [2.2]]
+        >>> years = [1990, 1990, 2000, 2000, 2010, 2010]
+        >>> DomainGraph.discover(X, years, n_neighbors=1).neighbors(2000)
+        (1990, 2010)
+
+        References
+        ----------
+        .. [1] N. Bonneel, J. Rabin, G. Peyre, H. Pfister. Sliced and Radon Wasserstein Barycenters
+           of Measures. JMIV 51, 2015.
+        .. [2] L. Zelnik-Manor, P. Perona. Self-Tuning Spectral Clustering. NeurIPS 2004.
+        """
+        parts = discover_graph(
+            X,
+            sample_domain,
+            metadata=metadata,
+            distance=distance,
+            metadata_share=metadata_share,
+            n_neighbors=n_neighbors,
+            random_state=random_state,
+        )
+        return cls(*parts)
+
+    @classmethod
+    def without_edges(cls, names: Names) -> Self:
+        """Name domains and join none of them.
+
+        Parameters
+        ----------
+        names : sequence, array or Series of str or int
+            Names of domains, such as the domain of each row of a table: any may come twice.
+
+        Returns
+        -------
+        DomainGraph
+            Sorted, numbers before text.
+
+        Examples
+        --------
+        >>> DomainGraph.without_edges(["b", "a", "b"]).names
+        ('a', 'b')
+        """
+        every = sorted_domains(names)[1]
+        return cls(every, sparse.csr_array((len(every), len(every))))
+
+    @classmethod
+    def mix(cls, graphs: Sequence[DomainGraph], shares: Sequence[float] | None = None) -> Self:
+        r"""Average several graphs of the same domains.
+
+        .. math:: A_{ij} = \sum_g \theta_g A^{(g)}_{ij}, \quad \theta_g \ge 0,\
+            \sum_g \theta_g = 1
+
+        Parameters
+        ----------
+        graphs : sequence of DomainGraph
+            With weights of any kind in [0, 1]. A domain that a graph lacks has no edge in it.
+        shares : sequence of float, length n_graphs, optional
+            What each graph counts, brought to sum 1; by default all the same.
+
+        Returns
+        -------
+        DomainGraph
+            All domains, in the order in which the graphs mention them.
+
+        Examples
+        --------
+        >>> roads = DomainGraph.chain(["a", "b", "c"])
+        >>> rivers = DomainGraph.from_edges([("a", "b"), ("a", "c")])
+        >>> DomainGraph.mix([roads, rivers], [0.75, 0.25]).to_networkx()["a"]["c"]["weight"]
+        0.25
+        """
+        return cls(*mix_graphs(graphs, shares))
+
     # ------------------------------------------------------------ what it holds
 
     @property
@@ -644,6 +771,29 @@ class DomainGraph:
         ends = np.pad(own.indptr, (0, len(every) - self.n_domains), mode="edge")
         shape = (len(every), len(every))
         return type(self)(every, sparse.csr_array((own.data, own.indices, ends), shape=shape))
+
+    def rewired(self, random_state: RandomState = None) -> Self:
+        """Join other domains at random, so that each keeps its number of neighbours.
+
+        What a graph is worth shows against such graphs, which share its density and its hubs and
+        nothing else. See :func:`grada.selection.graph_value`.
+
+        Parameters
+        ----------
+        random_state : int, RandomState, Generator or None, default=None
+
+        Returns
+        -------
+        DomainGraph
+            With the weights of this graph, on other edges; the same graph where no other has these
+            numbers of neighbours, such as a clique or a star.
+
+        Examples
+        --------
+        >>> DomainGraph.chain(20).rewired(random_state=0).n_edges
+        19
+        """
+        return type(self)(self.names, rewire(self.weights, generator_from(random_state)))
 
     def to_networkx(self) -> nx.Graph[Name]:
         """Turn the graph into a networkx graph with the weights as attribute ``"weight"``.

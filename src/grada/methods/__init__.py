@@ -32,6 +32,14 @@ _REGISTRY = _scan()
 _CLASSES = {method.__name__: method for method in _REGISTRY.values()}
 
 
+def register(method: type[Method]) -> type[Method]:
+    """Make a method known that lives elsewhere, as ``auto`` does, which works on all others."""
+    _REGISTRY[method.name] = method
+    _CLASSES[method.__name__] = method
+    __all__.append(method.__name__)
+    return method
+
+
 @dataclass(frozen=True)
 class MethodInfo:
     """What a method is, in a line, and where it comes from."""
@@ -65,7 +73,7 @@ def available() -> dict[str, MethodInfo]:
             citation=method.citation,
             method=method,
         )
-        for name, method in _REGISTRY.items()
+        for name, method in sorted(_REGISTRY.items())
     }
 
 
@@ -91,8 +99,8 @@ def resolve(method: str | Method) -> Method:
     if isinstance(method, str) and method in _REGISTRY:
         return _REGISTRY[method]()
     raise ValueError(
-        f"Unknown method {method!r}. Known methods: {', '.join(_REGISTRY)}. Give one of these "
-        "names, or an object such as methods.GRDA(strength=1.0)."
+        f"Unknown method {method!r}. Known methods: {', '.join(sorted(_REGISTRY))}. Give one of "
+        "these names, or an object such as methods.GRDA(strength=1.0)."
     )
 
 
@@ -113,6 +121,7 @@ __all__ = [
     "Run",
     "available",
     "markdown_table",
+    "register",
     "resolve",
     *_CLASSES,
 ]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from grada.data import DomainData, Kind
+from grada.graph import DomainGraph
 from grada.training import Callback, History
 
 
@@ -45,6 +46,31 @@ class FittedMethod(ABC):
     def encode(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Encodings (n, encoding_dim); methods without an encoder return the features."""
         return X.astype(np.float64)
+
+    def confidence(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> NDArray[np.float64]:
+        """How sure the method is of each row, shape (n,), from 0 to 1; see each method.
+
+        By default the largest class probability, and 1 for values.
+        """
+        output = self.predict(X, codes)
+        is_proba = output.shape[1] > 1 and bool(np.allclose(output.sum(axis=1), 1.0))
+        return output.max(axis=1) if is_proba else np.ones(len(X))
+
+    def extend(
+        self, graph: DomainGraph, X: NDArray[np.float32], codes: NDArray[np.int64]
+    ) -> FittedMethod:
+        """The same model for a larger graph, without training.
+
+        Parameters
+        ----------
+        graph : DomainGraph
+            The domains of the fit first, in their order and with their edges, then new ones.
+        X, codes : arrays
+            Rows of new domains, none of them labelled; may be empty.
+        """
+        raise NotImplementedError(
+            f"{type(self).__name__} cannot be extended to new domains. Fit it again."
+        )
 
 
 class Method(BaseEstimator, ABC):

@@ -6,10 +6,10 @@ import copy
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 import torch
@@ -18,13 +18,19 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from torch import Tensor, nn
 
 from grada.data import DomainData
+from grada.graph import DomainGraph
 from grada.methods._base import FittedMethod, Method, Run
 from grada.nn import DomainEncoder, Neighborhood, Network, mlp, prediction_loss
 from grada.nn.adagraph import has_batch_norm, refresh_statistics
+from grada.nn.encoders import ModulatedEncoder, Modulation, bounded_from_zero
+from grada.nn.extension import extend_encoder, learn_new_statistics
 from grada.training import AdaptationWarning, History, Player, SoloGame, Trainer
 from grada.training.batches import Batch, Dealer
 from grada.training.diagnostics import warn
 from grada.training.schedules import LearningRateSchedule
+
+if TYPE_CHECKING:
+    from grada.methods._correction import PlainBase, Trust
 
 POSITIVE = Interval(Integral, 1, None, closed="left")
 POSITIVE_REAL = Interval(Real, 0, None, closed="neither")
@@ -33,6 +39,12 @@ POSITIVE_REAL = Interval(Real, 0, None, closed="neither")
 EXPLODED = 10.0
 _PREDICT_ROWS = 16384
 _PREDICT_IMAGES = 256
+_NOT_PROVEN = (
+    "On source domains kept apart the network did not improve on ridge regression, so the "
+    "predictions are those of ridge regression."
+)
+#: Purpose of the random numbers that choose the rows kept apart, see Run.rng.
+_APART = 5
 
 
 @dataclass
@@ -80,6 +92,22 @@ class NeuralMethod(Method):
         It undoes shifts and scales that differ between domains, also in domains that are not
         aligned, and predicts for a domain without rows from the statistics of its neighbours.
         It also hides what a domain's mean says about its labels.
+    conditioning : {"concatenate", "modulate"}
+        How the encoder is told the domain. ``"concatenate"``: its embedding stands beside the
+        features of the row, as in the paper. ``"modulate"``: it scales and shifts these features,
+        within bounds and starting from nothing (:class:`grada.nn.encoders.Modulation`), so that
+        a domain unlike the sources cannot send the network to a place where it has never been.
+    base : {"auto", "plain", "none"}
+        Regression only. ``"plain"``: the network predicts what ridge regression (the method
+        ``plain``) leaves over, at most three standard deviations of it, and this correction is
+        used as far as it has proved itself: the network is first trained without the labels of
+        the source domains nearest to the targets, and the share of its correction that surely
+        helps there, 0 to 1, is applied to the network that is trained with all labels; less of it
+        in domains further from the labels than those were (``fitted_.trust``). Where the network
+        does not help the predictions are those of ridge regression, and ``history_.messages``
+        says so. Takes twice the time. ``"none"``: the network alone, which can go far astray in
+        domains unlike the sources. ``"auto"``: ``"none"`` with an ``encoder`` of your own, else
+        ``"plain"``.
     embedding : {"reconstruction", "spectral", "node2vec", "line", "vgae", "one-hot"}
         Node embedding of the domains, see :meth:`grada.DomainGraph.embed`.
     embedding_dim : int, optional
@@ -106,6 +134,8 @@ class NeuralMethod(Method):
 
     encoder: nn.Module | None = None
     backbone: Literal["plain", "adagraph"] = "plain"
+    conditioning: Literal["concatenate", "modulate"] = "concatenate"
+    base: Literal["auto", "plain", "none"] = "auto"
     embedding: str = "reconstruction"
     embedding_dim: int | None = None
     width: int | None = None
@@ -124,6 +154,8 @@ class NeuralMethod(Method):
 
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "paper": {
+            "conditioning": "concatenate",
+            "base": "none",
             "embedding_dim": 2,
             "width": 512,
             "raw_layers": 3,
@@ -141,6 +173,8 @@ class NeuralMethod(Method):
     _parameter_constraints: ClassVar[Mapping[str, Any]] = {
         "encoder": [nn.Module, None],
         "backbone": [StrOptions({"plain", "adagraph"})],
+        "conditioning": [StrOptions({"concatenate", "modulate"})],
+        "base": [StrOptions({"auto", "plain", "none"})],
         "embedding": [str],
         "embedding_dim": [POSITIVE, None],
         "width": [POSITIVE, None],
@@ -180,6 +214,23 @@ class NeuralMethod(Method):
         notices = self.notices(data)
         for notice in notices:
             warnings.warn(notice, AdaptationWarning, stacklevel=4)
+        if self._corrects_a_base(data):
+            base, learned = _correction().PlainBase.fit(data, run)
+            trust = self._trust(data, run)
+            fitted = self._fit(learned, run).on_top_of(base, trust, data.graph)
+            if trust.share == 0:
+                fitted.history.messages.append(_NOT_PROVEN)
+        else:
+            fitted = self._fit(data, run)
+        fitted.history.messages[:0] = notices
+        _warn_of_explosion(fitted, data)
+        return fitted
+
+    def _corrects_a_base(self, data: DomainData) -> bool:
+        plain = self.base == "plain" or (self.base == "auto" and self.encoder is None)
+        return plain and data.kind == "regression"
+
+    def _fit(self, data: DomainData, run: Run) -> FittedNetwork:
         own = self.encoder is not None
         with _own_seed(run.random_state, needed=own), _one_thread(needed=not own):
             network = self._network(data, run)
@@ -188,10 +239,29 @@ class NeuralMethod(Method):
                 # Training saw some domains in small batches, and some not at all.
                 for encoder in network.encoder.parts:
                     refresh_statistics(encoder, lambda: _all_rows(data, run.device, own))
-        history.messages[:0] = notices
-        fitted = FittedNetwork(network, data.kind, run.device, history, own_encoder=own)
-        _warn_of_explosion(fitted, data)
-        return fitted
+        return FittedNetwork(
+            network, data.kind, run.device, history, own_encoder=own, sources=data.sources
+        )
+
+    def _trust(self, data: DomainData, run: Run) -> Trust:
+        """Train without the labels of some sources, and see how much of it is right there."""
+        tools = _correction()
+        apart = tools.keep_apart(data, run.rng(_APART))
+        if not apart.any():
+            nothing: Trust = tools.Trust(0.0, 1.0)
+            return nothing
+        seen = tools.without_labels(data, apart)
+        base, learned = tools.PlainBase.fit(seen, run)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AdaptationWarning)
+            fitted = self._fit(learned, replace(run, callbacks=()))
+        X, codes = data.X[apart], data.codes[apart]
+        left = data.y[apart] - base.predict(X)
+        correction = base.scale * fitted.predict(X, codes)
+        share = tools.proven_share(left, correction, data.weight[apart], codes)
+        hops = tools.hops_away(data.graph, seen.sources)[codes].max()
+        trust: Trust = tools.Trust(share, max(float(hops), 1.0))
+        return trust
 
     def notices(self, data: DomainData) -> list[str]:
         """What the user should know about this data before training on it."""
@@ -230,7 +300,7 @@ class NeuralMethod(Method):
         width = self._width(data)
         raw, raw_dim = self._raw_encoder(data)
 
-        def layers(n_in: int, depth: int, n_out: int, **options: bool) -> nn.Module:
+        def layers(n_in: int, depth: int, n_out: int, **options: bool) -> nn.Sequential:
             sizes = [n_in, *[width] * (depth - 1), n_out]
             return mlp(sizes, generator=generator, init_std=self.init_std, **options)
 
@@ -238,15 +308,24 @@ class NeuralMethod(Method):
         if raw is None:  # not "if not raw": an empty nn.Sequential is false
             n_in = data.X.shape[1]
             raw = layers(n_in, self.raw_layers, width, final_activation=True, batch_norm=norm)
-        encoder = DomainEncoder(
+        modulate = self.conditioning == "modulate"
+        graph: nn.Module
+        if modulate:
+            graph = Modulation(embedding, torch.from_numpy(data.sources), raw_dim)
+        else:
+            graph = layers(embedding.shape[1], 1, width, final_activation=True)
+        joint_dim = raw_dim if modulate else raw_dim + width
+        encoder = (ModulatedEncoder if modulate else DomainEncoder)(
             raw=raw,
-            graph=layers(embedding.shape[1], 1, width, final_activation=True),
-            joint=layers(raw_dim + width, self.joint_layers, width, batch_norm=norm),
+            graph=graph,
+            joint=layers(joint_dim, self.joint_layers, width, batch_norm=norm),
             embedding=embedding,
             dim=width,
             neighborhood=_neighborhood(data, embedding) if norm else None,
         )
         predictor = layers(width, self.predictor_layers, data.n_outputs)
+        if self._corrects_a_base(data):
+            predictor = bounded_from_zero(predictor, _correction().LIMIT)
         return Network(encoder, predictor).to(run.device)
 
     def _width(self, data: DomainData) -> int:
@@ -325,6 +404,7 @@ class FittedNetwork(FittedMethod):
         device: torch.device,
         history: History,
         *,
+        sources: NDArray[np.int64],
         own_encoder: bool = False,
     ):
         self.network = network.eval()
@@ -337,15 +417,55 @@ class FittedNetwork(FittedMethod):
         self.dtype = torch.float64 if double else torch.float32
         self.batch_size = _PREDICT_IMAGES if own_encoder else _PREDICT_ROWS
         self.network.to(self.dtype)
+        self.sources = sources
+        self.base: PlainBase | None = None
+
+    def on_top_of(self, base: PlainBase, trust: Trust, graph: DomainGraph) -> FittedNetwork:
+        """The network as a correction of the plain model, so much of it as has proved right."""
+        self.base, self.trust = base, trust
+        self.share = trust.in_each_domain(graph, self.sources)
+        return self
 
     def predict(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Class probabilities or values, batch by batch."""
         output = self._apply(self.network, X, codes)
-        return (output.softmax(dim=1) if self.kind == "classification" else output).numpy()
+        if self.kind == "classification":
+            output = output.softmax(dim=1)
+        said: NDArray[np.float64] = output.numpy()
+        if self.base is None:
+            return said
+        return self.base.predict(X) + self.share[codes, None] * self.base.scale * said
 
     def encode(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Encodings e = E(x, u, A)."""
         return self._apply(self.network.encoder, X, codes).numpy()
+
+    def extend(
+        self, graph: DomainGraph, X: NDArray[np.float32], codes: NDArray[np.int64]
+    ) -> FittedNetwork:
+        """The same network for a larger graph: a new domain lies amid its neighbours.
+
+        Its embedding is the mean of its neighbours' by weight, outward from the domains of the
+        fit; without a path to these, the mean of the sources. ``backbone="adagraph"``
+        takes the statistics of new domains from their rows.
+        """
+        larger = copy.copy(self)
+        larger.network = copy.deepcopy(self.network)
+        n_old = len(larger.network.encoder.parts[0].embedding)
+        rows = np.bincount(codes, minlength=graph.n_domains)
+        encoder = larger.network.encoder
+        encoder.make_room(graph.n_domains - n_old)
+
+        def new_rows() -> Iterator[tuple[Tensor, Tensor]]:
+            return self._batches(X[codes >= n_old], codes[codes >= n_old])
+
+        for part in encoder.parts:
+            extend_encoder(part, graph.weights, self.sources, rows)
+            learn_new_statistics(part, n_old, new_rows)
+        if self.base is not None:
+            share = self.trust.in_each_domain(graph, self.sources)
+            larger.share = np.concatenate([self.share, share[n_old:]])
+        return larger
 
     @torch.no_grad()
     def _apply(
@@ -354,12 +474,23 @@ class FittedNetwork(FittedMethod):
         X: NDArray[np.float32],
         codes: NDArray[np.int64],
     ) -> Tensor:
-        outputs = []
+        outputs = [module(x, places).cpu() for x, places in self._batches(X, codes)]
+        return torch.cat(outputs).double()
+
+    def _batches(
+        self, X: NDArray[np.float32], codes: NDArray[np.int64]
+    ) -> Iterator[tuple[Tensor, Tensor]]:
         for start in range(0, max(len(X), 1), self.batch_size):
             rows = slice(start, start + self.batch_size)
             x = torch.from_numpy(X[rows]).to(self.device, self.dtype)
-            outputs.append(module(x, torch.from_numpy(codes[rows]).to(self.device)).cpu())
-        return torch.cat(outputs).double()
+            yield x, torch.from_numpy(codes[rows]).to(self.device)
+
+
+def _correction() -> Any:
+    """What corrects the plain model; imported late, as the plain model shares things from here."""
+    from grada.methods import _correction
+
+    return _correction
 
 
 def domain_embedding(data: DomainData, kind: str, dim: int | None, run: Run) -> Tensor:

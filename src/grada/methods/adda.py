@@ -117,6 +117,10 @@ class TwoEncoders(DomainEncoder):
         """Both of them."""
         return [self.source, self.target]
 
+    def make_room(self, n_new: int) -> None:
+        """New domains have no labels."""
+        self.is_target = torch.cat([self.is_target, self.is_target.new_ones(n_new)])
+
     def forward(self, x: Tensor, codes: Tensor) -> Tensor:
         """Encode every row with the encoder of its domain's role."""
         is_target = self.is_target[codes]

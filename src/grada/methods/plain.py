@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeCV
@@ -18,7 +18,9 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import has_fit_parameter
 
 from grada.data import DomainData
+from grada.graph import DomainGraph
 from grada.methods._base import FittedMethod, Method, Run
+from grada.methods._frame import DomainFrame, borrow, fill
 from grada.methods._neural import POSITIVE, domain_embedding
 from grada.training import History
 
@@ -44,6 +46,10 @@ class Plain(Method):
         What is appended to the features of a row: the node embedding of its domain, the mean
         features of all rows of its domain (known without labels; for a domain without rows, those
         of its neighbours), or both.
+    per_domain : {"nothing", "center", "standardize"}
+        Whether the features of each domain are first moved to mean zero, and to spread one, by
+        the mean and spread of all its rows. This undoes translations and scalings between
+        domains, and hides what the mean of a domain says about its labels.
     embedding : str
         See :meth:`grada.DomainGraph.embed`.
     embedding_dim : int, optional
@@ -55,6 +61,7 @@ class Plain(Method):
 
     estimator: BaseEstimator | Literal["linear", "gradient-boosting"] = "linear"
     append: Literal["nothing", "embedding", "means", "both"] = "nothing"
+    per_domain: Literal["nothing", "center", "standardize"] = "nothing"
     embedding: str = "reconstruction"
     embedding_dim: int | None = None
 
@@ -65,6 +72,7 @@ class Plain(Method):
     _parameter_constraints: ClassVar[Mapping[str, Any]] = {
         "estimator": [BaseEstimator, StrOptions({"linear", "gradient-boosting"})],
         "append": [StrOptions({"nothing", "embedding", "means", "both"})],
+        "per_domain": [StrOptions({"nothing", "center", "standardize"})],
         "embedding": [str],
         "embedding_dim": [POSITIVE, None],
     }
@@ -81,7 +89,8 @@ class Plain(Method):
             weighted = {"sample_weight": weight}
         else:
             raise ValueError(f"{type(model).__name__} takes no sample_weight or class_weight.")
-        fitted = FittedPlain(model, data.kind, self._domain_features(data, run))
+        frame = DomainFrame.of(data, self.per_domain)
+        fitted = FittedPlain(model, data, self._domain_features(data, run), frame, self.append)
         inputs = fitted.inputs(data.X[rows], data.codes[rows])
         if self.estimator == "linear" and isinstance(model, Ridge):
             model.set_params(alpha=choose_penalty(inputs, y, data.codes[rows], weight))
@@ -125,21 +134,58 @@ class Plain(Method):
 class FittedPlain(FittedMethod):
     """A fitted scikit-learn model, and what it is told about each domain."""
 
-    def __init__(self, model: Any, kind: str, domain_features: NDArray[np.float64]):
+    def __init__(
+        self,
+        model: Any,
+        data: DomainData,
+        domain_features: NDArray[np.float64],
+        frame: DomainFrame,
+        append: str,
+    ):
         self.model = model
-        self.kind = kind
+        self.kind = data.kind
+        self.n_outputs = data.n_outputs
+        self.sources = data.sources
         self.domain_features = domain_features
+        self.frame = frame
+        self.append = append
         self.history = History()
         self.history.stopped = "fitted in one go"
 
     def inputs(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Rows as the model sees them."""
-        return np.hstack([_flat(X), self.domain_features[codes]])
+        return np.hstack([self.encode(X, codes), self.domain_features[codes]])
 
     def predict(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Class probabilities or values."""
-        ask = self.model.predict_proba if self.kind == "classification" else self.model.predict
-        return np.asarray(ask(self.inputs(X, codes)), dtype=np.float64).reshape(len(X), -1)
+        inputs = self.inputs(X, codes)
+        if self.kind == "regression":
+            return np.asarray(self.model.predict(inputs), dtype=np.float64).reshape(len(X), -1)
+        # Where a class has no visible label, the model does not know of it.
+        proba = np.zeros((len(X), self.n_outputs))
+        proba[:, self.model.classes_] = self.model.predict_proba(inputs)
+        return proba
+
+    def encode(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Features in the frame of their domain."""
+        return self.frame.transform(_flat(X), codes)
+
+    def extend(
+        self, graph: DomainGraph, X: NDArray[np.float32], codes: NDArray[np.int64]
+    ) -> FittedPlain:
+        """New domains bring their own means; of embeddings they get the mean of neighbours."""
+        extended = copy.copy(self)
+        old = len(self.domain_features)
+        extended.frame = self.frame.extend(graph, _flat(X), codes)
+        told = borrow(graph, self.domain_features, self.domain_features[self.sources].mean(axis=0))
+        if self.append in ("means", "both") and len(X):
+            n_columns = int(np.prod(X.shape[1:]))
+            rows = DomainFrame.measure(_flat(X), codes, graph.n_domains)
+            seen = np.flatnonzero(rows.count > 0)
+            seen = seen[seen >= old]
+            told[seen, told.shape[1] - n_columns :] = rows.mean[seen]
+        extended.domain_features = told
+        return extended
 
 
 def choose_penalty(
@@ -185,21 +231,10 @@ def mean_features(data: DomainData) -> NDArray[np.float64]:
     A domain without rows gets the mean of its neighbours' by weight; if these have none either,
     the mean over domains.
     """
-    n_domains = data.graph.n_domains
-    counts = np.bincount(data.codes, minlength=n_domains).astype(np.float64)
-    ones = np.ones(len(data.codes))
-    rows_of = sparse.csr_array(
-        (ones, (data.codes, np.arange(len(ones)))), shape=(n_domains, len(ones))
-    )
-    means: NDArray[np.float64] = (rows_of @ _flat(data.X)) / np.maximum(counts, 1)[:, None]
-    present = counts > 0
-    heard = data.graph.weights @ present.astype(np.float64)
-    borrowed = (data.graph.weights @ means) / np.maximum(heard, 1e-300)[:, None]
-    means[~present] = np.where(
-        heard[~present, None] > 0, borrowed[~present], means[present].mean(axis=0)
-    )
-    return means
+    seen = DomainFrame.measure(_flat(data.X), data.codes, data.graph.n_domains)
+    return fill(seen.mean, seen.count > 0, data.graph)
 
 
 def _flat(X: NDArray[np.float32]) -> NDArray[np.float64]:
-    return X.reshape(len(X), -1).astype(np.float64)
+    # Not -1: there may be no rows at all.
+    return X.reshape(len(X), int(np.prod(X.shape[1:]))).astype(np.float64)

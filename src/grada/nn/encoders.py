@@ -138,6 +138,9 @@ class DomainEncoder(nn.Module):
         """Encoders with weights of their own that this one is made of."""
         return [self]
 
+    def make_room(self, n_new: int) -> None:
+        """Know of so many new domains, beside what each of the parts learns of them."""
+
     def forward(self, x: Tensor, codes: Tensor) -> Tensor:
         """Encodings (n, encoding_dim) of rows x (n, ...) in domains codes (n,)."""
         if self.neighborhood is None:
@@ -150,6 +153,110 @@ class DomainEncoder(nn.Module):
         domain = self.graph(self.embedding[codes])
         encoding: Tensor = self.joint(torch.cat([row, domain], dim=1))
         return encoding
+
+
+class Modulation(nn.Module):
+    r"""Scale and shift of the features of a row, smooth in the embedding of its domain and bounded.
+
+    .. math::
+        \gamma_u = 1 + b \tanh(A \hat z_u), \qquad \beta_u = b \tanh(B \hat z_u), \qquad
+        \hat z_u = r \tanh\Big(\frac{z_u - \bar z}{r \sigma}\Big)
+
+    with :math:`\bar z` the mean embedding of the sources and :math:`\sigma` the spread of all
+    domains on each axis. A and B start at zero: a direction in which the sources do not differ is
+    never learned from labels, so domains that lie there are treated like the average source.
+
+    Parameters
+    ----------
+    embedding : Tensor of shape (n_domains, embedding_dim)
+    sources : Tensor
+        Codes of the domains with labels.
+    width : int
+        Number of features to modulate.
+    bound : float
+        b, the most that a feature is scaled and shifted by.
+    reach : float
+        r: no domain is further than so many spreads from the average source, on any axis.
+
+    Examples
+    --------
+    >>> modulation = Modulation(torch.tensor([[0.0], [1.0]]), torch.tensor([0]), width=3)
+    >>> scale, shift = modulation(torch.tensor([[0.5]]))
+    >>> scale.tolist(), shift.tolist()  # before training
+    ([[1.0, 1.0, 1.0]], [[0.0, 0.0, 0.0]])
+    """
+
+    center: Tensor
+    spread: Tensor
+
+    def __init__(
+        self,
+        embedding: Tensor,
+        sources: Tensor,
+        width: int,
+        *,
+        bound: float = 1.0,
+        reach: float = 2.0,
+    ):
+        super().__init__()
+        self.bound = bound
+        self.reach = reach
+        spread = embedding.std(dim=0, correction=0)
+        # An axis on which all domains agree has nothing to say, and nothing to divide by.
+        spread = torch.where(spread > 1e-6, spread, torch.inf)
+        self.register_buffer("center", embedding[sources].mean(dim=0))
+        self.register_buffer("spread", spread)
+        self.weight = nn.Parameter(torch.zeros(2, embedding.shape[1], width))
+
+    def forward(self, embedding: Tensor) -> tuple[Tensor, Tensor]:
+        """Scale and shift (n, width) for rows of domains with these embeddings."""
+        place = self.reach * torch.tanh((embedding - self.center) / (self.reach * self.spread))
+        scale, shift = self.bound * torch.tanh(place @ self.weight)
+        return 1.0 + scale, shift
+
+
+class ModulatedEncoder(DomainEncoder):
+    r"""Encode a row, with its features scaled and shifted as its domain asks for.
+
+    .. math:: E(x, u, A) = \mathrm{joint}(\gamma_u \, \mathrm{raw}(x) + \beta_u)
+
+    with ``graph`` a :class:`Modulation`. Bounded in the embedding whatever the domain, where a
+    joint encoder of the two side by side goes on without end.
+    """
+
+    def _encode(self, x: Tensor, codes: Tensor) -> Tensor:
+        scale, shift = self.graph(self.embedding[codes])
+        encoding: Tensor = self.joint(scale * self.raw(x).flatten(1) + shift)
+        return encoding
+
+
+class Bounded(nn.Module):
+    """Outputs that fade out at a limit: limit * tanh(x / limit)."""
+
+    def __init__(self, limit: float):
+        super().__init__()
+        self.limit = limit
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Values between -limit and limit."""
+        return self.limit * torch.tanh(x / self.limit)
+
+
+def bounded_from_zero(layers: nn.Sequential, limit: float) -> nn.Sequential:
+    """The same layers with outputs that start at zero and never pass the limit.
+
+    Examples
+    --------
+    >>> net = mlp([2, 8, 3], generator=torch.Generator().manual_seed(0))
+    >>> bounded_from_zero(net, limit=3.0)(torch.ones(1, 2)).tolist()
+    [[0.0, 0.0, 0.0]]
+    """
+    last = layers[-1]
+    if not isinstance(last, nn.Linear):
+        raise TypeError("The last layer must be linear.")
+    nn.init.zeros_(last.weight)
+    nn.init.zeros_(last.bias)
+    return nn.Sequential(*layers, Bounded(limit))
 
 
 class Network(nn.Module):

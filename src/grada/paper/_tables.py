@@ -12,14 +12,13 @@ from grada.benchmark import (
     Protocol,
     Record,
     Summary,
+    connected_sources,
     load_task,
     method_names,
     peers,
     summarize,
 )
-from grada.datasets import Task
 from grada.datasets._files import DataNotFoundError
-from grada.graph import Name
 from grada.paper import _remarks
 from grada.paper._figures_of_the_paper import ADAGRAPH, BY_SOURCES, RESULTS
 from grada.paper._page import Context, Part, table
@@ -343,29 +342,6 @@ SOURCE_COUNTS = (1, 2, 4, 6, 8)
 SOURCE_METHODS = ("plain", "dann", "grda")
 #: Draws of connected sources for each number of them.
 DRAWS: Mapping[Protocol, int] = {"leak-free": 6, "published": 2}
-
-
-def connected_sources(task: Task, size: int, random_state: int) -> tuple[Name, ...]:
-    """Draw connected sources: a random domain, then random neighbours of those drawn.
-
-    Parameters
-    ----------
-    task : Task
-    size : int
-    random_state : int
-
-    Returns
-    -------
-    tuple of names
-        In the order of the graph.
-    """
-    rng = np.random.default_rng([size, random_state])
-    weights = task.graph.weights
-    chosen = [int(rng.integers(task.graph.n_domains))]
-    while len(chosen) < size:
-        around = np.setdiff1d(weights[chosen].indices, chosen)
-        chosen.append(int(rng.choice(around)))
-    return tuple(task.graph.names[code] for code in sorted(chosen))
 
 
 def sources_jobs() -> list[Job]:

@@ -1,0 +1,371 @@
+"""A Gaussian process over the rows of many domains, exact or solved around each domain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import cho_factor, cho_solve
+from scipy.optimize import minimize
+from scipy.spatial.distance import cdist
+
+from grada.data import DomainData
+from grada.methods.plain import mean_features
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: Parts of the model: which domains share an effect, and of what in a row it is a function.
+TERMS = (
+    ("all", "one"),
+    ("all", "linear"),
+    ("all", "mean linear"),
+    ("all", "near"),
+    ("all", "mean near"),
+    ("all", "deviation near"),
+    ("own", "one"),
+    ("own", "linear"),
+    ("rough", "one"),
+    ("rough", "linear"),
+    ("rough", "near"),
+    ("smooth", "one"),
+    ("smooth", "linear"),
+    ("smooth", "near"),
+    ("smooth", "deviation near"),
+    ("smooth", "deviation close"),
+)
+_FREE_TERMS = 4  # the first ones, which extrapolate best
+_RATE = 2.0  # of the exponential prior on the size of the other terms: breaks ties, no more
+_ROUGH, _SMOOTH = 4.0, 32.0  # how far effects reach over the graph
+_LEAST = 1e-6  # variances below are taken for zero
+
+_EXACT_ROWS = 1500  # up to here all labelled rows are used at once
+_LOCAL_ROWS = 250  # beyond, those of near sources, and as many from everywhere
+DENSE_DOMAINS = 2000  # up to here the graph is looked at as a whole
+_BALL = 300  # beyond, this many domains around the one asked for
+_CHUNK = 4096
+
+
+class Rows(NamedTuple):
+    """Features (n_rows, n_features) and domains (n_rows,) of some rows."""
+
+    X: FloatArray
+    codes: IntArray
+
+    def take(self, index: Any) -> Rows:
+        """Some of the rows."""
+        return Rows(self.X[index], self.codes[index])
+
+
+class Labelled(NamedTuple):
+    """Rows with centred values (n_rows, n_outputs) and the weight of each."""
+
+    rows: Rows
+    y: FloatArray
+    weight: FloatArray
+
+    def take(self, index: Any) -> Labelled:
+        """Some of the rows."""
+        return Labelled(self.rows.take(index), self.y[index], self.weight[index])
+
+
+@dataclass(frozen=True)
+class Domains:
+    """What is known of the domains without labels."""
+
+    weights: sparse.csr_array
+    degree: float
+    means: FloatArray
+    scales: dict[str, float]
+
+    @classmethod
+    def of(cls, data: DomainData) -> Self:
+        """Mean features of each domain, and how far rows and means lie from each other."""
+        means = mean_features(data)
+        present = np.bincount(data.codes, minlength=len(means)) > 0
+        between = means[present].var(axis=0).sum()
+        within = 0.0
+        for part in chunks(len(data.X)):
+            within += float(((flat(data.X[part]) - means[data.codes[part]]) ** 2).sum())
+        within /= max(len(data.X) - int(present.sum()), 1)
+        scales = {"x": within + between, "deviation": within, "mean": between}
+        joined = int((data.graph.weights.sum(axis=1) > 0).sum())
+        return cls(
+            weights=data.graph.weights,
+            degree=float(data.graph.weights.sum()) / joined if joined else 1.0,
+            means=means,
+            scales={name: float(np.sqrt(square)) or 1.0 for name, square in scales.items()},
+        )
+
+    def term(self, name: tuple[str, str], reach: Reach, a: Rows, b: Rows) -> FloatArray:
+        """Covariance of two lists of rows under one term of variance one."""
+        return reach.between(name[0], a.codes, b.codes) * self.likeness(name[1], a, b)
+
+    def covariance(self, variances: FloatArray, reach: Reach, a: Rows, b: Rows) -> FloatArray:
+        """Covariance under all terms."""
+        total = np.zeros((len(a.codes), len(b.codes)))
+        by_row: dict[str, list[tuple[str, float]]] = {}
+        for (shared, shape), variance in zip(TERMS, variances, strict=False):
+            if variance > _LEAST:
+                by_row.setdefault(shape, []).append((shared, float(variance)))
+        for shape, parts in by_row.items():
+            factor = sum(v * reach.between(shared, a.codes, b.codes) for shared, v in parts)
+            total += factor * self.likeness(shape, a, b)
+        return total
+
+    def likeness(self, shape: str, a: Rows, b: Rows) -> FloatArray:
+        """How alike rows are, by their features."""
+        n_features = max(self.means.shape[1], 1)
+        if shape == "one":
+            return np.ones((len(a.codes), len(b.codes)))
+        if shape == "linear":
+            return np.asarray(a.X @ b.X.T / n_features)
+        if shape == "near":
+            return _near(a.X, b.X, self.scales["x"])
+        m_a, m_b = self.means[a.codes], self.means[b.codes]
+        if shape == "mean linear":
+            return np.asarray(m_a @ m_b.T / n_features)
+        if shape == "mean near":
+            return _near(m_a, m_b, 2 * self.scales["mean"])
+        reach = self.scales["deviation"] / (2 if shape == "deviation close" else 1)
+        return _near(a.X - m_a, b.X - m_b, reach)
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Covariance of effects over (a part of) the graph; zero for domains outside of it."""
+
+    rows: IntArray
+    columns: IntArray
+    values: dict[str, FloatArray]
+
+    @classmethod
+    def of(cls, domains: Domains, nodes: IntArray) -> Self:
+        """Covariances between some domains, in increasing order, over the edges among them."""
+        inner = domains.weights[nodes][:, nodes].toarray() / domains.degree
+        laplacian = np.diag(inner.sum(axis=1)) - inner
+        eye = np.eye(len(nodes))
+        smooth = np.linalg.inv(eye + _SMOOTH * laplacian)
+        values = {"rough": np.linalg.inv(eye + _ROUGH * laplacian), "smooth": smooth @ smooth}
+        for name, matrix in values.items():
+            size = np.sqrt(np.diag(matrix))
+            values[name] = np.pad(matrix / np.outer(size, size), (0, 1))
+        return cls(nodes, nodes, values)
+
+    def only(self, code: int, columns: IntArray) -> Reach:
+        """What is needed to predict for one domain from some others."""
+        at = np.append(_place(self.rows, np.array([code])), len(self.rows))
+        to = np.append(_place(self.columns, columns), len(self.columns))
+        cut = {name: matrix[np.ix_(at, to)] for name, matrix in self.values.items()}
+        return Reach(np.array([code]), columns, cut)
+
+    def between(self, shared: str, a: IntArray, b: IntArray) -> FloatArray:
+        """Covariance of the effects on rows of some domains and on rows of others."""
+        if shared == "all":
+            return np.ones((len(a), len(b)))
+        if shared == "own":
+            return np.equal.outer(a, b).astype(np.float64)
+        at = np.ix_(_place(self.rows, a), _place(self.columns, b))
+        return np.asarray(self.values[shared][at])
+
+
+class Answer(NamedTuple):
+    """What predicts for a domain: labelled rows, their coefficients and covariance."""
+
+    at: IntArray
+    reach: Reach
+    coefficients: FloatArray
+    factor: Any
+
+
+class Process:
+    """A Gaussian process with fixed variances, solved for all rows or around each domain.
+
+    Parameters
+    ----------
+    domains : Domains
+    known : Labelled
+        Sorted by domain; the values less their centre.
+    variances : array of shape (n_terms + 1,)
+        Of each term, and of the noise of a row of weight one.
+    centre : array of shape (n_outputs,)
+    seed : int
+        For the rows that every local answer knows.
+    """
+
+    def __init__(
+        self,
+        domains: Domains,
+        known: Labelled,
+        variances: FloatArray,
+        centre: FloatArray,
+        seed: int,
+    ):
+        self.domains, self.known, self.variances, self.centre = domains, known, variances, centre
+        self.seed = seed
+        n_domains = domains.weights.shape[0]
+        self.whole = n_domains <= DENSE_DOMAINS
+        self.exact = self.whole and len(known.y) <= _EXACT_ROWS
+        self.sources = np.unique(known.rows.codes)
+        self.reach = Reach.of(domains, np.arange(n_domains)) if self.whole else None
+        # Every local answer knows some rows of all sources, for what is the same everywhere.
+        rng = np.random.default_rng(seed)
+        self.everywhere = spread_over(known.rows.codes, _LOCAL_ROWS, rng)
+        self.first = np.searchsorted(known.rows.codes, self.sources)
+        self.count = np.diff(np.append(self.first, len(known.y)))
+        self.answers: dict[int, Answer] = {}
+
+    def mean(self, asked: Rows) -> FloatArray:
+        """Expected values, shape (n_rows, n_outputs)."""
+        out = np.empty((len(asked.codes), len(self.centre)))
+        for key, at in self._groups(asked.codes):
+            if key not in self.answers:
+                answer = self._solve(key)
+                reach = answer.reach
+                if not self.exact:  # keep what is small
+                    reach = reach.only(key, np.unique(self.known.rows.codes[answer.at]))
+                self.answers[key] = answer._replace(reach=reach, factor=None)
+            answer = self.answers[key]
+            covariance = self._covariance(asked.take(at), answer)
+            out[at] = self.centre + covariance @ answer.coefficients
+        return out
+
+    def variance(self, asked: Rows) -> FloatArray:
+        """Variance of a new label, in units of the variance of the visible ones."""
+        out = np.empty(len(asked.codes))
+        solved: tuple[int, Answer] | None = None
+        for key, at in self._groups(asked.codes):
+            if solved is None or solved[0] != key:
+                solved = key, self._solve(key)
+            rows, answer = asked.take(at), solved[1]
+            covariance = self._covariance(rows, answer)
+            known = np.einsum("ij,ji->i", covariance, cho_solve(answer.factor, covariance.T))
+            out[at] = self._prior(rows) - known
+        return np.asarray(np.maximum(out, 0.0) + self.variances[-1])
+
+    def _covariance(self, rows: Rows, answer: Answer) -> FloatArray:
+        references = self.known.rows.take(answer.at)
+        return self.domains.covariance(self.variances, answer.reach, rows, references)
+
+    def _prior(self, rows: Rows) -> FloatArray:
+        """Variance of each row before any label is seen."""
+        n_features = max(rows.X.shape[1], 1)
+        size = {
+            "linear": (rows.X**2).sum(axis=1) / n_features,
+            "mean linear": (self.domains.means[rows.codes] ** 2).sum(axis=1) / n_features,
+        }
+        terms = zip(TERMS, self.variances, strict=False)
+        one = np.ones(len(rows.codes))
+        return np.asarray(sum(v * size.get(shape, one) for (_, shape), v in terms))
+
+    def _groups(self, codes: IntArray) -> Iterator[tuple[int, IntArray]]:
+        """Rows that are answered together; those of a domain follow each other."""
+        keys = np.full(len(codes), -1) if self.exact else codes
+        order = np.argsort(keys, kind="stable")
+        found, first = np.unique(keys[order], return_index=True)
+        for key, at in zip(found, np.split(order, first[1:]), strict=True):
+            for part in chunks(len(at)):
+                yield int(key), at[part]
+
+    def _solve(self, key: int) -> Answer:
+        reach = self.reach
+        if self.exact:
+            index = np.arange(len(self.known.y))
+        else:
+            reach = reach or Reach.of(self.domains, ball(self.domains.weights, key, _BALL))
+            index = np.union1d(self.everywhere, self._near(key, reach))
+        assert reach is not None
+        known = self.known.take(index)
+        covariance = self.domains.covariance(self.variances, reach, known.rows, known.rows)
+        covariance[np.diag_indices(len(index))] += self.variances[-1] / known.weight + _LEAST
+        factor = cho_factor(covariance, lower=True, overwrite_a=True)
+        return Answer(index, reach, cho_solve(factor, known.y), factor)
+
+    def _near(self, code: int, reach: Reach) -> IntArray:
+        """Labelled rows of the sources nearest to a domain, some of each."""
+        nearness = reach.between("smooth", np.array([code]), self.sources)[0]
+        nearest = np.argsort(-nearness, kind="stable")
+        nearest = nearest[nearness[nearest] > 0]
+        takes = np.minimum(self.count[nearest], max(_LOCAL_ROWS // 6, 1))
+        takes = takes[np.cumsum(takes) - takes < _LOCAL_ROWS]
+        nearest = nearest[: len(takes)]
+        # Evenly over the rows of a source, which are in an order that has nothing to do with y.
+        within = np.arange(takes.sum()) - np.repeat(np.cumsum(takes) - takes, takes)
+        step = np.repeat(self.count[nearest] / np.maximum(takes, 1), takes)
+        start = np.repeat(self.first[nearest], takes)
+        return np.asarray(start + (within * step).astype(np.int64))
+
+
+def most_likely(terms: FloatArray, known: Labelled) -> FloatArray:
+    """Variance of each term, and of the noise, by marginal likelihood with a weak prior."""
+    n_terms, n = len(terms), len(known.y)
+    n_outputs = known.y.shape[1]
+    rate = np.where(np.arange(n_terms) < _FREE_TERMS, 0.0, _RATE)
+    noise = 1 / known.weight
+    stacked = terms.reshape(n_terms, -1)
+
+    def loss(logs: FloatArray) -> tuple[float, FloatArray]:
+        v = np.exp(logs)
+        covariance = (v[:-1] @ stacked).reshape(n, n)
+        covariance[np.diag_indices(n)] += v[-1] * noise + _LEAST
+        factor = cho_factor(covariance, lower=True)
+        inverse = cho_solve(factor, np.eye(n))
+        fitted = inverse @ known.y
+        slope = n_outputs * inverse - fitted @ fitted.T
+        prior = rate * np.sqrt(v[:-1])
+        value = (known.y * fitted).sum() / 2 + n_outputs * np.log(np.diag(factor[0])).sum()
+        inner = np.append(stacked @ slope.ravel(), noise @ np.diag(slope)) * v / 2
+        inner[:-1] += prior / 2
+        return (value + prior.sum()) / n, inner / n
+
+    start = np.log(np.append(np.where(rate > 0, 0.03, 0.1), 0.1))
+    bounds = [(np.log(_LEAST) - 1, 7.0)] * n_terms + [(np.log(1e-5), 3.0)]
+    found = minimize(
+        loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 100}
+    )
+    return np.asarray(np.exp(found.x))
+
+
+def spread_over(codes: IntArray, size: int, rng: np.random.Generator) -> IntArray:
+    """At most so many rows, as evenly over the domains as they allow."""
+    if len(codes) <= size:
+        return np.arange(len(codes))
+    luck = rng.random(len(codes))
+    order = np.lexsort((luck, codes))
+    first = np.searchsorted(codes[order], codes[order])
+    turn = np.empty(len(codes), dtype=np.int64)
+    turn[order] = np.arange(len(codes)) - first
+    return np.sort(np.lexsort((luck, turn))[:size])
+
+
+def ball(weights: sparse.csr_array, code: int, size: int) -> IntArray:
+    """The domains nearest to one by hops, in increasing order."""
+    inside = np.array([code])
+    frontier = inside
+    while len(inside) < size and len(frontier):
+        frontier = np.setdiff1d(weights[frontier].indices, inside)
+        inside = np.append(inside, frontier[: size - len(inside)])
+    return np.sort(inside).astype(np.int64)
+
+
+def _near(a: FloatArray, b: FloatArray, scale: float) -> FloatArray:
+    return np.asarray(np.exp(-0.5 * cdist(a / scale, b / scale, "sqeuclidean")))
+
+
+def _place(nodes: IntArray, codes: IntArray) -> IntArray:
+    """Position of each domain among the nodes, or past the end if it is not among them."""
+    at = np.searchsorted(nodes, codes)
+    found = nodes[np.minimum(at, len(nodes) - 1)] == codes
+    return np.where(found, at, len(nodes))
+
+
+def chunks(n_rows: int) -> Iterator[slice]:
+    return (slice(start, start + _CHUNK) for start in range(0, max(n_rows, 1), _CHUNK))
+
+
+def flat(X: NDArray[np.float32]) -> FloatArray:
+    return X.reshape(len(X), int(np.prod(X.shape[1:]))).astype(np.float64)

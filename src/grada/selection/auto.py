@@ -1,0 +1,198 @@
+"""Auto: try a portfolio, choose without a target label, and say how far that can be trusted."""
+
+from __future__ import annotations
+
+import copy
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
+
+from grada.data import DomainData
+from grada.graph import DomainGraph
+from grada.methods import FittedMethod, Method, Run, register
+from grada.selection.choice import Choice, choose
+from grada.selection.evidence import output_of
+from grada.selection.holdout import GraphHoldout
+from grada.selection.intervals import Calibration, with_temperature
+from grada.selection.portfolio import is_slow, named_portfolio
+from grada.selection.report import Report
+from grada.selection.scores import LabelFree
+from grada.selection.trials import Trial, try_candidate
+from grada.training import AdaptationWarning
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+#: Estimated accuracy above which no network is trained to do better.
+_SOLVED = 0.97
+#: Times the plain model's error below which no network is trained to do better.
+_FAR_BETTER = 0.8
+
+
+@register
+@dataclass(kw_only=True, eq=False, repr=False)
+class Auto(Method):
+    r"""Try several methods, choose without target labels, and keep to the plain model in doubt.
+
+    .. math::
+        m = \arg\max_i \hat a_i \;\text{ if }\; \max_i \hat a_i \ge \hat a_{\text{plain}} + 0.04,
+        \;\text{ else plain}
+
+    with the estimated accuracy :math:`\hat a_i` of candidate :math:`i` in the targets; for values,
+    the blend with the smallest error on hidden sources, if that is 3 % below the plain model's.
+
+    Every candidate is fitted on all that is visible, and again with the labels of some sources
+    hidden (:class:`GraphHoldout`). How well it does there, and how plausible its predictions for
+    the targets are (:class:`LabelFree`), make an estimate of its score in each target. The best
+    one is taken - for values, the best blend - if the evidence speaks clearly for it; otherwise
+    the plain model. ``report_`` says what was tried, what it scored, why this one, and how well
+    it is expected to do in each target, with an interval.
+
+    Parameters
+    ----------
+    budget : float, optional
+        Seconds. Candidates that train networks are tried last, and those for which no time is
+        left are left out, which the report says: with a budget the choice can depend on the
+        speed of the machine. None: try everything.
+    portfolio : sequence of names or methods, or mapping of names to methods, optional
+        Candidates instead of the default ones; the plain model is always among them.
+    n_splits : int
+        How often sources are hidden; once only for classifiers that train networks.
+
+    References
+    ----------
+    Saito et al.: Tune it the Right Way: Unsupervised Validation of Domain Adaptation via Soft
+    Neighborhood Density. ICCV 2021.
+    """
+
+    budget: float | None = 60.0
+    portfolio: Sequence[str | Method] | Mapping[str, Method] | None = None
+    n_splits: int = 3
+
+    name: ClassVar[str] = "auto"
+    citation: ClassVar[str] = (
+        "Saito et al.: Tune it the Right Way: Unsupervised Validation of Domain Adaptation via "
+        "Soft Neighborhood Density. ICCV 2021."
+    )
+    _parameter_constraints: ClassVar[Mapping[str, Any]] = {
+        "budget": [Interval(Real, 0, None, closed="neither"), None],
+        "portfolio": [list, tuple, dict, None],
+        "n_splits": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def adapt(self, data: DomainData, run: Run) -> FittedMethod:
+        """Try the candidates and choose."""
+        self.check(data)
+        start = time.monotonic()
+        until = np.inf if self.budget is None else start + self.budget
+        lens = LabelFree(data, random_state=run.random_state)
+        trials = self._try_all(data, lens, run, until)
+        choice = choose(trials, lens)
+        for trial in trials:
+            for note in trial.notes if trial.name in choice.shares else ():
+                warnings.warn(f"{trial.name}: {note}", AdaptationWarning, stacklevel=2)
+        report = Report.of(choice, trials, lens, seconds=time.monotonic() - start)
+        return FittedAuto(choice, trials, lens, report)
+
+    def _try_all(self, data: DomainData, lens: LabelFree, run: Run, until: float) -> list[Trial]:
+        holdout = GraphHoldout(self.n_splits, random_state=run.random_state)
+        splits = list(holdout.split_codes(data)) if holdout.can_split(data) else []
+        trials = [Trial(*each) for each in named_portfolio(self.portfolio, data).items()]
+        first = trials[0]
+        try_candidate(first, data, lens.rows, splits, run, np.inf)
+        if first.problem is not None:  # the user's data are at fault, not the candidate
+            raise ValueError(f"The plain model cannot be fitted. {first.problem}")
+        for trial in trials[1:]:
+            # Classes are judged by more than hidden sources: once will do for networks.
+            once = is_slow(trial.method) and data.kind == "classification"
+            if data.kind not in trial.method.kinds:
+                trial.problem = f"It does {' and '.join(trial.method.kinds)} only."
+            elif not len(data.targets):
+                trial.problem = "There is no target."
+            elif data.kind == "regression" and not splits:
+                trial.problem = "No source could be hidden, so nothing would speak for it."
+            elif time.monotonic() > until:
+                trial.problem = "No time was left."
+            elif is_slow(trial.method) and _solved(trials, lens):
+                trial.problem = "A quicker candidate leaves next to nothing to gain."
+            else:
+                wanted = splits[:1] if once else splits
+                try_candidate(trial, data, lens.rows, wanted, run, until)
+        return trials
+
+
+def _solved(trials: Sequence[Trial], lens: LabelFree) -> bool:
+    """Whether a quicker candidate leaves next to nothing to gain."""
+    choice = choose(trials, lens)
+    if lens.data.kind == "classification":
+        return choice.estimate.overall >= _SOLVED
+    return choice.ratio <= _FAR_BETTER
+
+
+class FittedAuto(FittedMethod):
+    """The chosen candidates and their shares."""
+
+    def __init__(self, choice: Choice, trials: Sequence[Trial], lens: LabelFree, report: Report):
+        by_name = {trial.name: trial for trial in trials}
+        self.shares = dict(choice.shares)
+        self.parts: dict[str, FittedMethod] = {}
+        for name in self.shares:
+            fitted = by_name[name].fitted
+            if fitted is not None:
+                self.parts[name] = fitted
+        #: Predictions of all candidates for the rows that were looked at, and these rows.
+        self.tried = {trial.name: output_of(trial) for trial in trials if trial.fitted is not None}
+        self.rows = lens.rows
+        self.report = report
+        self.kind = lens.data.kind
+        self.targets = lens.data.targets
+        self.temperature = choice.temperature
+        self.calibration = (
+            None if choice.held_out is None else Calibration.of(choice.held_out, lens.data)
+        )
+        main = max(self.shares, key=lambda name: self.shares[name])
+        self.main = self.parts[main]
+        self.history = self.main.history
+
+    def predict(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> Floats:
+        """The blend of the parts, in classification at the temperature of each domain."""
+        blended: Floats = np.sum(
+            [share * self.parts[name].predict(X, codes) for name, share in self.shares.items()],
+            axis=0,
+        )
+        if self.kind == "classification":
+            return with_temperature(blended, self.temperature[codes])
+        return blended
+
+    def encode(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> Floats:
+        """Encodings of the part with the largest share."""
+        return self.main.encode(X, codes)
+
+    def confidence(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> Floats:
+        """That of the parts by their shares."""
+        mean: Floats = np.sum(
+            [share * self.parts[name].confidence(X, codes) for name, share in self.shares.items()],
+            axis=0,
+        )
+        return mean
+
+    def extend(
+        self, graph: DomainGraph, X: NDArray[np.float32], codes: NDArray[np.int64]
+    ) -> FittedAuto:
+        """All parts for the larger graph; new domains are at the usual temperature of targets."""
+        extended = copy.copy(self)
+        extended.parts = {name: part.extend(graph, X, codes) for name, part in self.parts.items()}
+        extended.main = extended.parts[max(self.shares, key=lambda name: self.shares[name])]
+        new = graph.n_domains - len(self.temperature)
+        usual = np.median(self.temperature[self.targets]) if len(self.targets) else 1.0
+        extended.temperature = np.append(self.temperature, np.full(new, usual))
+        if self.calibration is not None:
+            extended.calibration = replace(self.calibration, graph=graph)
+        return extended

@@ -1,0 +1,93 @@
+"""What ``method="auto"`` tries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from grada.data import DomainData, Kind
+from grada.methods import Method, Plain, Propagation, resolve
+
+#: Name of the model that every other candidate has to beat.
+YARDSTICK = "plain"
+
+
+def default_portfolio(kind: Kind) -> dict[str, Method]:
+    """Candidates by name, the quick ones first.
+
+    Parameters
+    ----------
+    kind : {"classification", "regression"}
+
+    Returns
+    -------
+    dict of str to Method
+
+    Examples
+    --------
+    >>> list(default_portfolio("regression"))[:2]
+    ['plain', 'plain, domain means']
+    """
+    quick = {
+        YARDSTICK: Plain(),
+        "plain, domain means": Plain(append="means"),
+        "plain, centred": Plain(per_domain="center"),
+        "plain, standardized": Plain(per_domain="standardize"),
+        "trees": Plain(estimator="gradient-boosting"),
+        "trees, standardized": Plain(estimator="gradient-boosting", per_domain="standardize"),
+        "propagation": Propagation(),
+        "gradual": resolve("gradual"),
+    }
+    slow = [*_SLOW[kind]]
+    return quick | {name: resolve(name) for name in slow}
+
+
+#: Candidates that train networks: tried last, as long as the budget lasts.
+_SLOW: Mapping[Kind, Sequence[str]] = MappingProxyType(
+    {
+        "classification": ("source-only", "grda", "class-aware-grda"),
+        "regression": ("source-only", "grda"),
+    }
+)
+
+
+def is_slow(method: Method) -> bool:
+    """Whether a candidate trains a network."""
+    return "epochs" in method.get_params(deep=False)
+
+
+def named_portfolio(
+    portfolio: Mapping[str, str | Method] | Sequence[str | Method] | None, data: DomainData
+) -> dict[str, Method]:
+    """The candidates to try: those given and the plain model, or the default ones.
+
+    Parameters
+    ----------
+    portfolio : mapping of names to methods, or sequence of names or methods, optional
+    data : DomainData
+
+    Returns
+    -------
+    dict of str to Method
+        The plain model first.
+    """
+    if portfolio is None:
+        return default_portfolio(data.kind)
+    chosen: dict[str, Method] = {YARDSTICK: Plain()}
+    if isinstance(portfolio, Mapping):
+        chosen |= {name: resolve(method) for name, method in portfolio.items()}
+        if not isinstance(chosen[YARDSTICK], Plain):
+            raise ValueError(
+                f"{YARDSTICK!r} is the model that the others have to beat: give "
+                f"{type(chosen[YARDSTICK]).__name__} another name in the portfolio."
+            )
+        return chosen
+    for entry in portfolio:
+        method = resolve(entry)
+        name, number = method.name, 2
+        if isinstance(entry, str) and entry == YARDSTICK:
+            continue
+        while name in chosen:
+            name, number = f"{method.name} {number}", number + 1
+        chosen[name] = method
+    return chosen

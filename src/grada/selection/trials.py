@@ -1,0 +1,213 @@
+"""Trying candidates: fitted on all that is visible, and again with some sources hidden."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from grada.data import DomainData
+from grada.graph import DomainGraph
+from grada.methods import FittedMethod, Method, Run
+from grada.training import Callback, History
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+_MAX_HIDDEN_ROWS = 20_000
+#: Hops are counted as far as this; a domain that cannot be reached is as far.
+MAX_HOPS = 4.0
+
+
+class OutOfTimeError(RuntimeError):
+    """The budget is spent."""
+
+
+class Deadline(Callback):
+    """Ends a training when the time is up.
+
+    Parameters
+    ----------
+    at : float
+        In seconds of ``time.monotonic()``.
+    """
+
+    def __init__(self, at: float):
+        self.at = at
+
+    def on_epoch_end(self, epoch: int, history: History) -> None:
+        """Look at the clock."""
+        if time.monotonic() > self.at:
+            raise OutOfTimeError("The budget was spent before the training ended.")
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Predictions for rows of sources whose labels were hidden, and the truth.
+
+    Attributes
+    ----------
+    rows : int array of shape (n,)
+        Rows of the data; a row comes once for every split that hides its domain.
+    codes : int array of shape (n,)
+    truth : array of shape (n,) of class codes, or (n, n_outputs)
+    output : array of shape (n, n_outputs)
+    hops : array of shape (n,)
+        From the nearest source that was not hidden.
+    """
+
+    rows: Codes
+    codes: Codes
+    truth: NDArray[np.float64] | NDArray[np.int64]
+    output: Floats
+    hops: Floats
+
+    @property
+    def score(self) -> Floats:
+        """Of each row: whether its class is right, or its squared error over the outputs."""
+        right = self.output.argmax(axis=1) == self.truth if self.truth.ndim == 1 else None
+        missed = ((self.output - self.truth) ** 2).sum(axis=1) if right is None else right
+        score: Floats = missed.astype(np.float64)
+        return score
+
+    def first(self, n: int) -> HeldOut:
+        """The first rows, which are those of the first splits."""
+        return HeldOut(
+            self.rows[:n], self.codes[:n], self.truth[:n], self.output[:n], self.hops[:n]
+        )
+
+    def per_domain(self) -> tuple[Codes, Floats, Floats]:
+        """Domains that were hidden, their mean score and their mean hops."""
+        codes, group = np.unique(self.codes, return_inverse=True)
+        count = np.bincount(group)
+        score = np.bincount(group, self.score) / count
+        return codes, score, np.bincount(group, self.hops) / count
+
+
+@dataclass
+class Trial:
+    """What was learned about one candidate.
+
+    Attributes
+    ----------
+    name : str
+    method : Method
+    fitted : FittedMethod, optional
+        None if it failed or was not tried.
+    output : array of shape (n_looked_at, n_outputs), optional
+        Its predictions for the rows that are looked at.
+    held_out : HeldOut, optional
+    seconds : float
+    problem : str, optional
+        Why it is out.
+    notes : list of str
+        What it warned of when it was fitted on all that is visible.
+    """
+
+    name: str
+    method: Method
+    fitted: FittedMethod | None = None
+    output: Floats | None = None
+    held_out: HeldOut | None = None
+    seconds: float = 0.0
+    problem: str | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def try_candidate(
+    trial: Trial, data: DomainData, rows: Codes, splits: Sequence[Codes], run: Run, until: float
+) -> None:
+    """Fit a candidate and fill in its trial; what goes wrong is written there, not raised.
+
+    Parameters
+    ----------
+    trial : Trial
+    data : DomainData
+    rows : int array
+        Rows whose predictions are kept.
+    splits : sequence of int arrays
+        Source domains to hide, one fit each.
+    run : Run
+    until : float
+        When to give up, by ``time.monotonic()``.
+    """
+    start = time.monotonic()
+    run = replace(run, callbacks=(*run.callbacks, Deadline(until)))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            fitted = clone(trial.method).adapt(data, run)
+            trial.output = _predict(fitted, data, rows)
+            held_out = hold_out(trial.method, data, splits, run, until) if splits else None
+            trial.fitted, trial.held_out = fitted, held_out
+        except OutOfTimeError as error:
+            trial.problem = str(error)
+        except Exception as error:  # one candidate, whatever is wrong with it, is not the rest
+            trial.problem = f"{type(error).__name__}: {error}"
+    told = [str(note.message) for note in caught if issubclass(note.category, UserWarning)]
+    trial.notes = list(dict.fromkeys(told))
+    trial.seconds = time.monotonic() - start
+
+
+def hold_out(
+    method: Method,
+    data: DomainData,
+    splits: Sequence[Codes],
+    run: Run,
+    until: float = np.inf,
+) -> HeldOut:
+    """Predictions for hidden sources, each split from a fit of its own.
+
+    Parameters
+    ----------
+    method : Method
+    data : DomainData
+    splits : sequence of int arrays
+    run : Run
+    until : float
+        When to give up, by ``time.monotonic()``.
+
+    Returns
+    -------
+    HeldOut
+    """
+    parts = []
+    for number, hidden in enumerate(splits):
+        if time.monotonic() > until:
+            raise OutOfTimeError("The budget was spent before it was tested on hidden sources.")
+        visible = data.hiding(hidden)
+        rows = data.labelled[np.isin(data.codes[data.labelled], hidden)]
+        if len(rows) > _MAX_HIDDEN_ROWS:
+            rows = np.sort(run.rng(100 + number).choice(rows, _MAX_HIDDEN_ROWS, replace=False))
+        with warnings.catch_warnings():
+            # They would speak of domains that are hidden here only.
+            warnings.simplefilter("ignore")
+            output = _predict(clone(method).adapt(visible, run), data, rows)
+        codes = data.codes[rows]
+        hops = hops_from(data.graph, visible.sources)[codes]
+        parts.append(HeldOut(rows, codes, data.y[rows], output, hops))
+    names = ("rows", "codes", "truth", "output", "hops")
+    return HeldOut(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+def hops_from(graph: DomainGraph, sources: Codes) -> Floats:
+    """Hops of every domain from the nearest of some, at most four."""
+    hops = graph.hop_array([graph.names[code] for code in sources])
+    return np.minimum(hops, MAX_HOPS)
+
+
+def _predict(fitted: FittedMethod, data: DomainData, rows: Codes) -> Floats:
+    output = fitted.predict(data.X[rows], data.codes[rows])
+    if output.shape != (len(rows), data.n_outputs):
+        raise ValueError(
+            f"It predicts an array of shape {output.shape} for {len(rows)} rows and "
+            f"{data.n_outputs} outputs."
+        )
+    if not np.isfinite(output).all():
+        raise FloatingPointError("It predicts values that are not finite.")
+    return output
