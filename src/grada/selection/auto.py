@@ -109,6 +109,7 @@ class Auto(Method):
         try_candidate(first, data, lens.rows, splits, run, np.inf)
         if first.problem is not None:  # the user's data are at fault, not the candidate
             raise ValueError(f"The plain model cannot be fitted. {first.problem}")
+        too_slow = False
         for trial in trials[1:]:
             # Classes are judged by more than hidden sources: once will do for networks.
             once = is_slow(trial.method) and data.kind == "classification"
@@ -120,11 +121,14 @@ class Auto(Method):
                 trial.problem = "No source could be hidden, so nothing would speak for it."
             elif time.monotonic() > until:
                 trial.problem = "No time was left."
+            elif is_slow(trial.method) and too_slow:
+                trial.problem = "No time was left: a quicker network took too long."
             elif is_slow(trial.method) and _solved(trials, lens):
                 trial.problem = "A quicker candidate leaves next to nothing to gain."
             else:
                 wanted = splits[:1] if once else splits
                 try_candidate(trial, data, lens.rows, wanted, run, until)
+                too_slow = too_slow or (is_slow(trial.method) and trial.out_of_time)
         return trials
 
 

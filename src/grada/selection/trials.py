@@ -105,6 +105,8 @@ class Trial:
     seconds : float
     problem : str, optional
         Why it is out.
+    out_of_time : bool
+        Whether it is out because the budget was too small.
     notes : list of str
         What it warned of when it was fitted on all that is visible.
     """
@@ -117,6 +119,7 @@ class Trial:
     seconds: float = 0.0
     problem: str | None = None
     notes: list[str] = field(default_factory=list)
+    out_of_time: bool = False
 
 
 def try_candidate(
@@ -143,10 +146,13 @@ def try_candidate(
         try:
             fitted = clone(trial.method).adapt(data, run)
             trial.output = _predict(fitted, data, rows)
+            now = time.monotonic()
+            if now + len(splits) * (now - start) > until:
+                raise OutOfTimeError("The budget was too small to hide sources from it.")
             held_out = hold_out(trial.method, data, splits, run, until) if splits else None
             trial.fitted, trial.held_out = fitted, held_out
         except OutOfTimeError as error:
-            trial.problem = str(error)
+            trial.problem, trial.out_of_time = str(error), True
         except Exception as error:  # one candidate, whatever is wrong with it, is not the rest
             trial.problem = f"{type(error).__name__}: {error}"
     told = [str(note.message) for note in caught if issubclass(note.category, UserWarning)]
