@@ -19,7 +19,8 @@ MINUTES, GIBIBYTES = 10, 8
 def run() -> Result:
     found = {size: measure(size) for size in SIZES}
     small, large = found[SIZES[0]], found[SIZES[-1]]
-    grown = large["fit_seconds"] / small["fit_seconds"]
+    # Of the processor, all cores together: other work on the machine must not count.
+    grown = large["fit_cpu_seconds"] / small["fit_cpu_seconds"]
     n_log_n = (SIZES[-1] * math.log(SIZES[-1])) / (SIZES[0] * math.log(SIZES[0]))
     return Result(
         name="propagation",
@@ -50,7 +51,9 @@ def run() -> Result:
                 "at most",
                 GIBIBYTES,
             ),
-            Requirement("growth of time / of n log n", Ratio.exact(grown / n_log_n), "at most", 1),
+            Requirement(
+                "growth of processor time / of n log n", Ratio.exact(grown / n_log_n), "at most", 1
+            ),
         ],
     )
 

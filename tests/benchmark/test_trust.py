@@ -255,3 +255,21 @@ def test_the_command_prints_one_object_and_writes_the_page(tmp_path, monkeypatch
         refused = CliRunner().invoke(app, ["bench", "trust", wrong])
         assert refused.exit_code == 2
         assert word in refused.stderr
+
+
+def test_readme_quotes_the_page():
+    """The figures of `auto` in README are those of docs/trust.md."""
+    root = Path(__file__).parents[2]
+    page, readme = ((root / name).read_text() for name in ("docs/trust.md", "README.md"))
+    quoted = readme.partition("<!-- trust:")[2].partition("<!-- end of trust -->")[0]
+    cells = {
+        line.split("|")[1].strip(): line.split("|")[3].strip() for line in quoted.splitlines()[3:]
+    }
+    for task, name in {"E → W": "ew", "N → S": "ns", "W → E": "we"}.items():
+        assert f"| tpt48-{name} | {cells[f'TPT-48 {task}, error']} |" in page
+    assert f"| {cells['TPT-48, random connected halves, error']} / " in page
+    for number in (15, 60):
+        mean, worst = cells[f"DG-{number}, accuracy in % (worst domain)"].rstrip(")").split(" (")
+        part = page.partition(f"## DG-{number}: auto")[2]
+        assert part.index(f"| mean over targets, % | {mean} |") < 300
+        assert part.index(f"| worst domain of all seeds, % | {worst} |") < 400

@@ -54,7 +54,7 @@ def test_estimates_of_accuracy_are_shares_in_order():
     estimate = accuracy_estimate(features)
     assert (np.diff(estimate.mean) > 0).all()
     for low, middle, high in zip(estimate.low, estimate.mean, estimate.high, strict=True):
-        assert 0 < low <= middle <= high < 1
+        assert 0 <= low <= middle <= high <= 1
     assert estimate.overall == pytest.approx(estimate.mean.mean())
     assert estimate.overall_low < estimate.overall < estimate.overall_high
     solved = accuracy_estimate(features[2:])

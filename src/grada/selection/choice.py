@@ -17,6 +17,7 @@ from grada.selection.evidence import (
     disagreement,
     error_estimate,
     output_of,
+    target_hops,
 )
 from grada.selection.intervals import with_temperature
 from grada.selection.portfolio import YARDSTICK
@@ -38,6 +39,8 @@ _PULL = 0.02
 #: A candidate that differs from the others so many times more in the targets has gone astray.
 _WILD = 20.0
 _HEAVY = 1e3
+#: Targets so many hops farther from the labels than hidden sources were are far away.
+_FAR = 1.5
 #: Squared error, in standard units, that is none at all.
 _NO_ERROR = 1e-12
 
@@ -151,7 +154,8 @@ def _choose_regressor(trials: Sequence[Trial], lens: LabelFree) -> Choice:
     surplus = np.maximum(in_targets - in_hidden[:, None], 0)
     wild = in_targets.mean(axis=1) > _WILD * (in_hidden + lens.data.n_outputs)
     products = _hidden_products(tested)
-    shares = blend(products, usable=~wild)
+    far = bool(_hops_beyond(tested[0], lens) > _FAR)
+    shares = cautious_blend(products, usable=~wild) if far else blend(products, usable=~wild)
     errors = np.diag(products)
     rank = {trial.name: float(error) for trial, error in zip(tested, errors, strict=True)}
     best = tested[int(shares.argmax())].name
@@ -177,7 +181,15 @@ def _choose_regressor(trials: Sequence[Trial], lens: LabelFree) -> Choice:
         estimate=error_estimate(held_out, shares @ surplus, lens),
         held_out=held_out,
         temperature=np.ones(lens.data.graph.n_domains),
+        ratio=ratio,
     )
+
+
+def _hops_beyond(trial: Trial, lens: LabelFree) -> float:
+    """How many hops farther from the labels the targets are than the hidden sources were."""
+    if trial.held_out is None:
+        return 0.0
+    return float(target_hops(lens).mean() - trial.held_out.per_domain()[2].mean())
 
 
 def _keep(plain: Trial, lens: LabelFree, why: str) -> Choice:
@@ -253,6 +265,40 @@ def blend(products: Floats, *, usable: NDArray[np.bool_] | None = None) -> Float
     found, _ = nnls(equations, np.append(np.zeros(len(root)), _HEAVY))
     shares = np.zeros(len(products))
     shares[allowed] = found / found.sum()
+    shares[shares < _SMALLEST_SHARE] = 0
+    total: Floats = shares / shares.sum()
+    return total
+
+
+def cautious_blend(products: Floats, *, usable: NDArray[np.bool_]) -> Floats:
+    r"""Shares by one over the squared error, for targets much farther than hidden sources.
+
+    .. math:: w_i \propto 1 / P_{ii}^2
+
+    There a small error says little about which candidate carries farthest, and less about which
+    errors make up for each other.
+
+    Parameters
+    ----------
+    products : array of shape (n, n)
+        See :func:`blend`.
+    usable : bool array of shape (n,)
+        Candidates that may have a share; the plain model always may.
+
+    Returns
+    -------
+    array of shape (n,)
+
+    Examples
+    --------
+    >>> cautious_blend(np.diag([1.0, 2.0]), usable=np.array([True, True]))
+    array([0.8, 0.2])
+    """
+    allowed = usable.copy()
+    allowed[0] = True
+    errors = np.maximum(np.diag(products), 1e-12)
+    shares = np.where(allowed, (errors.min() / errors) ** 2, 0.0)
+    shares /= shares.sum()
     shares[shares < _SMALLEST_SHARE] = 0
     total: Floats = shares / shares.sum()
     return total

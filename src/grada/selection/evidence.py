@@ -37,6 +37,7 @@ Floats = NDArray[np.float64]
 
 #: Scores that speak about the accuracy in a domain, in the order of the weights.
 CLASS_SCORES = ("agreement", "contact", "smoothness", "balance")
+_CUT = 0.02
 
 
 @dataclass(frozen=True)
@@ -111,9 +112,8 @@ def accuracy_estimate(features: Floats) -> Estimate:
     errors = load_weights()["classification"]["errors"]
     mean = accuracy(features, "winner")
     overall = float(mean.mean())
-    low, _, high = (sigmoid(logit(mean) + error) for error in errors["domain"])
-    of_all = [float(sigmoid(logit(overall) + error)) for error in errors["overall"]]
-    # The logit is cut, so that near 0 and 1 an interval could miss its own estimate.
+    low, _, high = (_end(logit(mean) + error) for error in errors["domain"])
+    of_all = [float(_end(logit(overall) + error)) for error in errors["overall"]]
     return Estimate(
         mean=mean,
         low=np.minimum(low, mean),
@@ -122,6 +122,13 @@ def accuracy_estimate(features: Floats) -> Estimate:
         overall_low=min(of_all[0], overall),
         overall_high=max(of_all[2], overall),
     )
+
+
+def _end(value: Floats) -> Floats:
+    """End of an interval as a share; beyond where logits are cut, it is 0 or 1."""
+    share = sigmoid(value)
+    end: Floats = np.where(share >= 1 - _CUT, 1.0, np.where(share <= _CUT, 0.0, share))
+    return end
 
 
 def error_estimate(held_out: HeldOut | None, surplus: Floats, lens: LabelFree) -> Estimate:
@@ -196,7 +203,7 @@ def load_weights() -> Mapping[str, Any]:
 
 def logit(share: Floats | float) -> Floats:
     """Logit of a share that is cut at 0.02 and 0.98."""
-    cut = np.clip(share, 0.02, 0.98)
+    cut = np.clip(share, _CUT, 1 - _CUT)
     transformed: Floats = np.log(cut / (1 - cut))
     return transformed
 
