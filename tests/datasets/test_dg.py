@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
-from grada.datasets import dg, dg15, dg60, make_dg
+from grada.datasets import dg15, dg60, make_dg
+from grada.datasets._growing import grow
 
 sizes = st.integers(2, 40).flatmap(lambda n: st.tuples(st.just(n), st.integers(1, n - 1)))
 
@@ -83,7 +84,7 @@ def test_published_recipe_is_that_of_the_files(data_home, n_domains, half_turns,
 
     adjacent = published.graph.weights.toarray() > 0
     angle = np.array(list(published.metadata["angle"].values()))
-    assert sorted(dg._grow(adjacent, angle, 6)) == list(published.sources)
+    assert sorted(grow(adjacent, angle, 6)) == list(published.sources)
 
 
 def test_span_grows_with_the_square_root_up_to_one_turn():

@@ -2,7 +2,7 @@ import numpy as np
 
 from grada import DomainGraph
 from grada.data import DomainData
-from grada.methods._frame import DomainFrame, borrow
+from grada.methods._frame import DomainFrame
 
 
 def _data(X, codes, graph):
@@ -33,12 +33,6 @@ def test_a_domain_without_rows_borrows_and_one_row_is_not_blown_up():
     frame = DomainFrame.of(_data(X, np.array([0, 0, 2, 2, 3]), graph), "standardize")
     assert frame.mean[1, 0] == (1 + 5) / 2
     assert frame.transform(np.array([[101.0]]), np.array([3]))[0, 0] < 2
-
-
-def test_values_are_carried_outward_ring_by_ring():
-    graph = DomainGraph.from_edges([("a", "b"), ("b", "c"), ("c", "d")]).with_domains(["alone"])
-    carried = borrow(graph, np.array([[1.0], [3.0]]), np.array([9.0]))
-    np.testing.assert_allclose(carried[:, 0], [1, 3, 3, 3, 9])
 
 
 def test_a_new_domain_brings_its_own_frame():

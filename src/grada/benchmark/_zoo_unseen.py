@@ -13,7 +13,8 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, loa
 from grada.benchmark._zoo import Maker
 from grada.data import Kind
 from grada.datasets import Task
-from grada.datasets.shifts import draw_labels, grow
+from grada.datasets._growing import grow
+from grada.datasets.shifts import draw_labels
 from grada.graph import DomainGraph
 
 Floats = NDArray[np.float64]

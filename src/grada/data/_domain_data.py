@@ -99,8 +99,7 @@ class DomainData:
     @property
     def unreachable(self) -> NDArray[np.int64]:
         """Domains of the graph that no path joins to a source."""
-        names = [self.graph.names[code] for code in self.sources]
-        return np.flatnonzero(np.isinf(self.graph.hop_array(names)))
+        return np.flatnonzero(np.isinf(self.graph.hops_from(self.sources)))
 
 
 def read_table(

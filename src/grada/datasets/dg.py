@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from grada.datasets._files import DataFile, load_arrays, read_file
+from grada.datasets._growing import grow
 from grada.datasets._task import RandomState, Task
 from grada.graph import DomainGraph
 
@@ -107,7 +108,7 @@ def make_dg(
         domain=domain,
         adjacent=adjacent,
         angle=angle,
-        sources=_grow(adjacent, priority, n_sources),
+        sources=grow(adjacent, priority, n_sources),
     )
 
 
@@ -217,16 +218,6 @@ _RECIPES = {"published": (_draw_spiral, _draw_disc), "paper": (_draw_circle, _dr
 
 def _direction(angle: FloatArray) -> FloatArray:
     return np.column_stack([np.cos(angle), np.sin(angle)])
-
-
-def _grow(adjacent: NDArray[np.bool_], priority: FloatArray, n_sources: int) -> list[int]:
-    """Connected domains: the one of lowest priority, then always its lowest neighbour."""
-    chosen = [int(np.argmin(priority))]
-    while len(chosen) < n_sources:
-        around: NDArray[np.bool_] = np.logical_or.reduce(adjacent[chosen])
-        around[chosen] = False
-        chosen.append(int(np.argmin(np.where(around, priority, np.inf))))
-    return chosen
 
 
 def _check_sizes(n_domains: int, n_sources: int, rows_per_domain: int) -> None:

@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
 from grada.data import Kind
+from grada.datasets._growing import grow
 from grada.datasets._task import RandomState, Task
 from grada.graph import DomainGraph
 
@@ -139,19 +140,6 @@ def make_shifts(
         name=name,
         metadata={"amount": dict(zip(names, amount.tolist(), strict=True))},
     )
-
-
-def grow(adjacent: NDArray[np.bool_], priority: FloatArray, n_sources: int) -> list[int]:
-    """Connected domains: the one of lowest priority, then always the lowest one around them."""
-    chosen = [int(np.argmin(priority))]
-    while len(chosen) < n_sources:
-        around: NDArray[np.bool_] = np.logical_or.reduce(adjacent[chosen])
-        around[chosen] = False
-        if not around.any():  # the component is used up: go on in the next one
-            around[:] = True
-            around[chosen] = False
-        chosen.append(int(np.argmin(np.where(around, priority, np.inf))))
-    return chosen
 
 
 def draw_labels(

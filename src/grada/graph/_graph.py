@@ -627,7 +627,27 @@ class DomainGraph:
         >>> DomainGraph.chain(4).hop_array([0])
         array([0., 1., 2., 3.])
         """
-        starts = np.unique(self.index([sources] if isinstance(sources, str | int) else sources))
+        return self.hops_from(self.index([sources] if isinstance(sources, str | int) else sources))
+
+    def hops_from(self, codes: Codes) -> Floats:
+        """Count the edges between each domain and the nearest of some, given by position.
+
+        Parameters
+        ----------
+        codes : int array
+            Positions in ``graph.names``.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_domains,)
+            Infinite where none of them can be reached.
+
+        Examples
+        --------
+        >>> DomainGraph.chain(4).hops_from(np.array([1]))
+        array([1., 0., 1., 2.])
+        """
+        starts = np.unique(codes)
         if not len(starts):
             return np.full(self.n_domains, np.inf)
         return csgraph.dijkstra(self._weights, unweighted=True, indices=starts, min_only=True)

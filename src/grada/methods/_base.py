@@ -69,7 +69,7 @@ class FittedMethod(ABC):
             Rows of new domains, none of them labelled; may be empty.
         """
         raise NotImplementedError(
-            f"{type(self).__name__} cannot be extended to new domains. Fit it again."
+            "This method cannot be extended to new domains. Fit it again, with them in the graph."
         )
 
 

@@ -62,7 +62,7 @@ class Trust:
 
 def hops_away(graph: DomainGraph, sources: NDArray[np.int64]) -> FloatArray:
     """Hops of every domain from the nearest of some; without a path, one more than the farthest."""
-    hops = graph.hop_array([graph.names[code] for code in sources]).astype(np.float64)
+    hops = graph.hops_from(sources)
     near = np.isfinite(hops)
     return np.where(near, hops, hops[near].max() + 1.0)
 
@@ -140,7 +140,7 @@ def keep_apart(data: DomainData, rng: np.random.Generator) -> NDArray[np.bool_]:
         return np.isin(np.arange(len(labelled)), some)
     hops = np.zeros(data.graph.n_domains)
     if len(data.targets):
-        hops = data.graph.hop_array([data.graph.names[code] for code in data.targets])
+        hops = data.graph.hops_from(data.targets)
     order = np.lexsort((rng.random(len(sources)), hops[sources]))
     n_apart = max(1, round(KEPT_APART * len(sources)))
     return labelled & np.isin(data.codes, sources[order[:n_apart]])

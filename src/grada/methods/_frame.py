@@ -11,6 +11,7 @@ from scipy import sparse
 
 from grada.data import DomainData
 from grada.graph import DomainGraph
+from grada.nn.extension import spread_outward
 
 Floats = NDArray[np.float64]
 
@@ -82,7 +83,8 @@ class DomainFrame:
             return type(self)(np.zeros(shape), np.ones(shape), np.zeros(graph.n_domains))
         known = len(self.mean)
         usual = self.mean[self.count > 0].mean(axis=0), self.spread[self.count > 0].mean(axis=0)
-        mean, spread = borrow(graph, self.mean, usual[0]), borrow(graph, self.spread, usual[1])
+        mean = spread_outward(self.mean, graph.weights, usual[0])
+        spread = spread_outward(self.spread, graph.weights, usual[1])
         seen = self.measure(X, codes, graph.n_domains)
         new = np.flatnonzero(seen.count > 0)
         new = new[new >= known]
@@ -107,35 +109,3 @@ def fill(values: Floats, present: NDArray[np.bool_], graph: DomainGraph) -> Floa
         heard[~present, None] > 0, borrowed[~present], values[present].mean(axis=0)
     )
     return values
-
-
-def borrow(graph: DomainGraph, values: Floats, otherwise: Floats) -> Floats:
-    """Values of the first domains of a graph, carried outward to the new ones that follow them.
-
-    A new domain gets the mean of its neighbours by weight, ring after ring; one that no path
-    joins to a known domain gets ``otherwise``.
-
-    Parameters
-    ----------
-    graph : DomainGraph
-    values : array of shape (n_known, ...)
-    otherwise : array of shape (...)
-
-    Returns
-    -------
-    array of shape (graph.n_domains, ...)
-    """
-    shape = (graph.n_domains, *values.shape[1:])
-    carried = np.zeros(shape).reshape(graph.n_domains, -1)
-    carried[: len(values)] = values.reshape(len(values), -1)
-    known = np.arange(graph.n_domains) < len(values)
-    while not known.all():
-        heard = graph.weights @ known.astype(np.float64)
-        next_ring = ~known & (heard > 0)
-        if not next_ring.any():
-            carried[~known] = np.ravel(otherwise)
-            break
-        total = graph.weights @ np.where(known[:, None], carried, 0.0)
-        carried[next_ring] = total[next_ring] / heard[next_ring, None]
-        known |= next_ring
-    return carried.reshape(shape)

@@ -134,7 +134,7 @@ def hidden_sets(data: DomainData, sources: IntArray, rng: np.random.Generator) -
     hops = csgraph.dijkstra(data.graph.weights, indices=sources, unweighted=True)
     far = len(sources) + 1.0
     apart = np.minimum(hops[:, sources], far)
-    from_sources = data.graph.hop_array([data.graph.names[code] for code in data.sources])
+    from_sources = data.graph.hops_from(data.sources)
     asked = data.targets if len(data.targets) else sources
     levels = np.linspace(0.05, 0.95, 10)
     goal = np.quantile(np.minimum(from_sources[asked], far), levels)

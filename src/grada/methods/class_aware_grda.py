@@ -106,7 +106,7 @@ class ClassAwareGRDA(GRDA):
     def _trainer(self, data: DomainData, run: Run) -> Trainer:
         trainer = super()._trainer(data, run)
         # The labelled rows may be learned long before the guesses farthest out count.
-        hops = _hops(data)[np.unique(data.codes)]
+        hops = data.graph.hops_from(data.sources)[np.unique(data.codes)]
         farthest = int(hops[np.isfinite(hops)].max())
         return replace(trainer, patience=self.patience + farthest)
 
@@ -237,7 +237,7 @@ class Trust:
     """
 
     def __init__(self, data: DomainData):
-        hops = _hops(data)
+        hops = data.graph.hops_from(data.sources)
         weights = data.graph.weights.tocoo()
         nearer = hops[weights.col] < hops[weights.row]
         kept = weights.data[nearer], (weights.row[nearer], weights.col[nearer])
@@ -314,7 +314,3 @@ class ClassAwareGame(AdversarialGame):
 
     def _values(self) -> Tensor:
         return torch.from_numpy(self.trust.values.astype(np.float32)).to(self._device)
-
-
-def _hops(data: DomainData) -> NDArray[np.float64]:
-    return data.graph.hop_array([data.graph.names[code] for code in data.sources])

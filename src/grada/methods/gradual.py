@@ -287,6 +287,6 @@ class FittedGradual(FittedMethod):
 
 def _mean_hops(data: DomainData) -> float:
     """Hops of the targets from their nearest sources, on average over those with a path."""
-    hops = data.graph.hop_array([data.graph.names[code] for code in data.sources])[data.targets]
+    hops = data.graph.hops_from(data.sources)[data.targets]
     reached = np.isfinite(hops)
     return float(hops[reached].mean()) if reached.any() else 1.0

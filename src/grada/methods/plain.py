@@ -20,8 +20,9 @@ from sklearn.utils.validation import has_fit_parameter
 from grada.data import DomainData
 from grada.graph import DomainGraph
 from grada.methods._base import FittedMethod, Method, Run
-from grada.methods._frame import DomainFrame, borrow, fill
+from grada.methods._frame import DomainFrame, fill
 from grada.methods._neural import POSITIVE, domain_embedding
+from grada.nn.extension import spread_outward
 from grada.training import History
 
 _PENALTIES = np.logspace(-4, 4, 25)
@@ -177,7 +178,8 @@ class FittedPlain(FittedMethod):
         extended = copy.copy(self)
         old = len(self.domain_features)
         extended.frame = self.frame.extend(graph, _flat(X), codes)
-        told = borrow(graph, self.domain_features, self.domain_features[self.sources].mean(axis=0))
+        usual = self.domain_features[self.sources].mean(axis=0)
+        told = spread_outward(self.domain_features, graph.weights, usual)
         if self.append in ("means", "both") and len(X):
             n_columns = int(np.prod(X.shape[1:]))
             rows = DomainFrame.measure(_flat(X), codes, graph.n_domains)

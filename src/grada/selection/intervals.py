@@ -110,16 +110,11 @@ class Calibration:
         codes, _, hidden_hops = self.held_out.per_domain()
         hidden_hops = hidden_hops[np.searchsorted(codes, hidden)]
         distance = np.stack(
-            [np.minimum(hops_between(self.graph, int(code)), _FAR)[domains] for code in hidden],
+            [np.minimum(self.graph.hops_from(code), _FAR)[domains] for code in hidden],
             axis=1,
         )
         weights: Floats = np.exp(-np.abs(hops[:, None] - hidden_hops) - distance / _FAR)
         return weights
-
-
-def hops_between(graph: DomainGraph, code: int) -> Floats:
-    """Hops of every domain from one."""
-    return graph.hop_array([graph.names[code]])
 
 
 def with_temperature(proba: Floats, temperature: Floats) -> Floats:

@@ -43,8 +43,8 @@ def default_portfolio(kind: Kind) -> dict[str, Method]:
 
 
 #: Candidates that train networks: tried last, as long as the budget lasts. None for values: there
-#: networks correct the plain model, and on the tuning tasks they took a minute to gain half of what
-#: propagation gains in seconds.
+#: networks correct the plain model, take far longer than all the others together, and gained less
+#: than propagation when they were tried on the tuning tasks.
 _SLOW: Mapping[Kind, Sequence[str]] = MappingProxyType(
     {"classification": ("source-only", "grda", "class-aware-grda"), "regression": ()}
 )

@@ -100,7 +100,7 @@ class Report:
         """Write down a choice."""
         candidates = tuple(_candidate(trial, choice, lens) for trial in trials)
         graph, estimate = lens.data.graph, choice.estimate
-        hops = graph.hop_array([graph.names[code] for code in lens.data.sources])
+        hops = graph.hops_from(lens.data.sources)
         rows = zip(lens.targets, estimate.mean, estimate.low, estimate.high, strict=True)
         return cls(
             verdict=choice.why,

@@ -203,8 +203,7 @@ def hold_out(
 
 def hops_from(graph: DomainGraph, sources: Codes) -> Floats:
     """Hops of every domain from the nearest of some, at most four."""
-    hops = graph.hop_array([graph.names[code] for code in sources])
-    return np.minimum(hops, MAX_HOPS)
+    return np.minimum(graph.hops_from(sources), MAX_HOPS)
 
 
 def _predict(fitted: FittedMethod, data: DomainData, rows: Codes) -> Floats:
