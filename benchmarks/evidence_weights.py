@@ -26,6 +26,7 @@ from grada.benchmark._zoo import ZooTask, zoo
 from grada.data import Labels, read_table
 from grada.methods import Run
 from grada.selection import GraphHoldout
+from grada.selection.blending import HopBlend
 from grada.selection.choice import CLEARLY_BETTER, choose
 from grada.selection.evidence import (
     CLASS_SCORES,
@@ -36,7 +37,7 @@ from grada.selection.evidence import (
 )
 from grada.selection.portfolio import default_portfolio, is_slow
 from grada.selection.scores import LabelFree
-from grada.selection.trials import Trial, try_candidate
+from grada.selection.trials import Trial, hops_from, try_candidate
 
 Floats = NDArray[np.float64]
 
@@ -92,7 +93,11 @@ def study(entry: ZooTask, quick_only: bool) -> Case:
     else:
         choice = choose(trials, lens)
         by_name = {trial.name: trial.output for trial in trials}
-        blended = np.sum([w * by_name[name] for name, w in choice.shares.items()], axis=0)
+        parts = np.stack([by_name[name] for name in choice.shares])
+        hops = hops_from(data.graph, data.sources)[data.codes[lens.rows]]
+        whole = HopBlend.same_everywhere(np.ones(len(parts)))
+        shares = (choice.blended or whole).at(hops)
+        blended = np.einsum("nc,cno->no", shares, parts)
         usual = np.exp(load_weights()["regression"]["errors"]["domain"][1])
         auto, estimate = lens.per_target(_score(blended, truth)), choice.estimate.mean / usual
     names = [trial.name for trial in trials]

@@ -6,7 +6,8 @@
 'grda'
 """
 
-from grada import methods, selection, theory
+from grada import artefact, methods, selection, theory
+from grada.artefact import ArtefactError, load
 from grada.estimators import AdaptedClassifier, AdaptedRegressor
 from grada.graph import DomainGraph
 from grada.training import AdaptationWarning, TrainingError
@@ -17,9 +18,12 @@ __all__ = [
     "AdaptationWarning",
     "AdaptedClassifier",
     "AdaptedRegressor",
+    "ArtefactError",
     "DomainGraph",
     "TrainingError",
     "__version__",
+    "artefact",
+    "load",
     "methods",
     "selection",
     "theory",

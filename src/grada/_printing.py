@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 from rich.table import Table
@@ -14,7 +15,12 @@ from rich.text import Text
 from grada.benchmark import Progress, Record, Result, Summary, Trust
 from grada.benchmark._trust_table import HEADER, figure
 from grada.datasets import Task
+from grada.files import Column
+from grada.files.checking import Finding
+from grada.graph import DomainGraph
 from grada.selection import GraphValue
+from grada.selection.report import CandidateReport, Report
+from grada.tabular.predicting import Predictions
 
 _TITLES = {
     "plain": "Logistic regression",
@@ -196,4 +202,103 @@ def graph_table(value: GraphValue) -> Table:
         table.add_column("on hidden sources", justify="right")
     for name, scores in value.table().items():
         table.add_row(titles[name], *(f"{score:.3f}" for score in scores.values()))
+    return table
+
+
+def findings_text(findings: Sequence[Finding]) -> Text:
+    """What a look at a graph found, a line each; a mark before what hurts."""
+    if not findings:
+        return Text("Nothing odd found.", style="green")
+    lines = []
+    for finding in findings:
+        mark = ("! ", "bold red") if finding.hurts else ("  ", "")
+        lines.append(Text.assemble(mark, finding.text))
+    if not any(finding.hurts for finding in findings):
+        lines.append(Text("Nothing that hurts.", style="green"))
+    return Text("\n").join(lines)
+
+
+def neighbours_table(graph: DomainGraph, most: int = 20) -> Table:
+    """Domains with their neighbours, those with the most first."""
+    degrees = graph.weights.indptr[1:] - graph.weights.indptr[:-1]
+    order = sorted(range(graph.n_domains), key=lambda at: -int(degrees[at]))[:most]
+    more = f" (the first {most} of {graph.n_domains:,})" if graph.n_domains > most else ""
+    table = Table(title=f"Who is next to whom{more}", title_justify="left")
+    table.add_column("domain", no_wrap=True)
+    table.add_column("neighbours", justify="right")
+    table.add_column("which")
+    for at in order:
+        near = graph.neighbors(graph.names[at])
+        shown = ", ".join(map(str, near[:12])) + (", ..." if len(near) > 12 else "")
+        table.add_row(Text(str(graph.names[at])), str(len(near)), Text(shown))
+    return table
+
+
+def columns_table(columns: Sequence[Column], most: int = 30) -> Table:
+    """What the features of a table are."""
+    table = Table(title="Features", title_justify="left")
+    for name in ("column", "type", "missing", "values", "remark"):
+        table.add_column(name, justify="right" if name in ("missing", "values") else "left")
+    for column in columns[:most]:
+        figures = [f"{column.n_missing:,}", f"{column.n_distinct:,}"]
+        table.add_row(*map(escape, (column.name, column.type, *figures, column.note)))
+    if len(columns) > most:
+        table.add_row(f"and {len(columns) - most:,} more", "", "", "", "")
+    return table
+
+
+def notes_text(notes: Sequence[str], most: int = 20) -> Text:
+    """Remarks, one a line; nothing for none."""
+    shown = [f"Note: {note}" for note in notes[:most]]
+    if len(notes) > most:
+        shown.append(f"and {len(notes) - most} notes more")
+    return Text("\n".join(shown), style="yellow", end="\n" if shown else "")
+
+
+def comparison_table(report: Report) -> Table:
+    """Candidates that were compared, the best first."""
+    classes = report.metric == "accuracy"
+    title = (
+        "Estimated accuracy in the targets, from hidden sources and label-free scores"
+        if classes
+        else "Squared error on hidden sources, in standard units"
+    )
+    table = Table(title=title, title_justify="left")
+    for name in ("method", "estimate", "on hidden sources", "share", "seconds", "remark"):
+        table.add_column(name, justify="left" if name in ("method", "remark") else "right")
+
+    def figure(value: float | None) -> str:
+        if value is None or value != value:
+            return "-"
+        return f"{100 * value:.1f} %" if classes else f"{value:.4g}"
+
+    def order(each: CandidateReport) -> tuple[bool, float]:
+        known = each.estimate is not None and each.estimate == each.estimate
+        value = each.estimate if each.estimate is not None and known else 0.0
+        return not known, -value if classes else value
+
+    for each in sorted(report.candidates, key=order):
+        share = f"{100 * each.share:.0f} %" if each.share else ""
+        remark = f"left out: {each.problem}" if each.problem is not None else ""
+        seconds = f"{each.seconds:.1f}"
+        figures = (figure(each.estimate), figure(each.hidden), share, seconds)
+        table.add_row(escape(each.name), *figures, escape(remark))
+    return table
+
+
+def predictions_table(found: Predictions, most: int = 20) -> Table:
+    """What was predicted, domain by domain."""
+    table = Table(title="Predictions", title_justify="left")
+    table.add_column("domain")
+    table.add_column("rows", justify="right")
+    table.add_column("predicted")
+    for name, each in list(found.domains.items())[:most]:
+        if "classes" in each:
+            shares = sorted(each["classes"].items(), key=lambda pair: -pair[1])[:4]
+            said = ", ".join(f"{label}: {100 * n / each['rows']:.0f} %" for label, n in shares if n)
+        else:
+            said = f"mean {each['mean']:.4g}"
+        table.add_row(escape(name), f"{each['rows']:,}", escape(said))
+    if len(found.domains) > most:
+        table.add_row(f"and {len(found.domains) - most:,} more", "", "")
     return table

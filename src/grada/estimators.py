@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import secrets
 import warnings
 from collections.abc import Mapping, Sequence
@@ -27,8 +28,16 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from grada import methods
-from grada.data import DomainData, Kind, Labels, LazyRows, factorize_column, read_table
+from grada import artefact, methods
+from grada.data import (
+    DomainData,
+    Kind,
+    Labels,
+    LazyRows,
+    StoredRows,
+    factorize_column,
+    read_table,
+)
 from grada.graph import DomainGraph
 from grada.graph._joining import grown
 from grada.selection import GraphHoldout
@@ -37,7 +46,8 @@ from grada.selection.auto import FittedAuto
 from grada.selection.intervals import Calibration, with_temperature
 from grada.selection.report import Report
 from grada.selection.trials import hold_out
-from grada.training import AdaptationWarning, Callback, History, Progress
+from grada.training import AdaptationWarning, Callback, Checkpoint, History, Progress
+from grada.training.checkpoint import Kept
 
 #: Name of the one domain of data that has no domains.
 _ONLY = 0
@@ -64,6 +74,7 @@ class _Adapted(TransformerMixin, BaseEstimator):
         "device": [str, torch.device],
         "verbose": ["verbose"],
         "random_state": ["random_state"],
+        "checkpoint": [str, os.PathLike, Checkpoint, None],
     }
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -108,16 +119,18 @@ class _Adapted(TransformerMixin, BaseEstimator):
             labels,
             domains,
             graph=self._named_domains(domains),
-            pair_key=None if column is None else factorize_column(X, column),
+            pair_key=None if column is None else _codes_of(X, column),
             allow_nd=method.takes_any_shape,
         )
         data, shares = self._domain_graph(data)
         self._check_calibrate(method, data)
-        run = self._run(method)
+        run = self._with_checkpoint(self._run(method), method, data)
         # Only now is anything about this estimator changed: a refused fit leaves it as it was.
-        validate_data(self, X, skip_check_array=True, reset=True)
+        validate_data(self, _header(X), skip_check_array=True, reset=True)
         fitted = method.adapt(data, run)
         calibration = self._calibrate(method, fitted, data, run)
+        if run.checkpoint is not None:
+            run.checkpoint.finish()
         self.fitted_ = fitted
         self.graph_ = data.graph
         self.graph_shares_ = shares
@@ -126,6 +139,7 @@ class _Adapted(TransformerMixin, BaseEstimator):
         self.report_: Report | None = getattr(self.fitted_, "report", None)
         self._calibration = calibration
         self._features, self._coder, self._row_shape = encoder, coder, data.X.shape[1:]
+        self._data_summary = _summary(data)
         present = np.unique(data.codes)
         self._only_domain = data.graph.names[present[0]] if len(present) == 1 else None
         if coder.classes is not None:
@@ -152,13 +166,15 @@ class _Adapted(TransformerMixin, BaseEstimator):
         if isinstance(fitted, FittedAuto) or not self.calibrate:
             return getattr(fitted, "calibration", None)
         splits = list(GraphHoldout(random_state=run.random_state).split_codes(data))
-        return Calibration.of(hold_out(method, data, splits, run), data)
+        return Calibration.of(hold_out(method, data, splits, run.part("calibrate")), data)
 
     def _rows(self, X: Any, sample_domain: Any) -> tuple[Any, NDArray[np.int64]]:
         """Encoded features, and the code of each row's domain."""
         check_is_fitted(self, "fitted_")
         features, domains = self._split(X, sample_domain, fitting=False)
         _check_lengths(X=features, sample_domain=domains)
+        if isinstance(features, StoredRows):
+            return features.encoded_by(self._features), self.graph_.index(domains)
         return self._features.transform(features), self.graph_.index(domains)
 
     def _output(self, X: Any, sample_domain: Any, *, encode: bool = False) -> NDArray[np.float64]:
@@ -224,6 +240,21 @@ class _Adapted(TransformerMixin, BaseEstimator):
             extended._calibration = replace(self._calibration, graph=larger)
         return extended
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model into a folder, for ``grada.load``.
+
+        The folder holds JSON and arrays, no code, and a model card in Markdown, which says
+        whether rows of the training data are in it. It is there whole or not at all: after a
+        crash, a model that was to be replaced is still there.
+
+        Parameters
+        ----------
+        path : str or path
+            A new folder, an empty one, or a model to replace.
+        """
+        check_is_fitted(self, "fitted_")
+        artefact.save(self, path)
+
     def _split(self, X: Any, sample_domain: Any, *, fitting: bool) -> tuple[Any, Any]:
         """Features, and the domain of each row: given, a column of X, or one for all."""
         if sparse.issparse(X):
@@ -231,13 +262,16 @@ class _Adapted(TransformerMixin, BaseEstimator):
                 "Sparse data was passed for X, but dense data is required. Use '.toarray()' to "
                 "convert to a dense numpy array."
             )
-        if not hasattr(X, "columns") and not isinstance(X, LazyRows) and np.asarray(X).ndim < 2:
+        lazy = isinstance(X, LazyRows | StoredRows)
+        if not lazy and not hasattr(X, "columns") and np.asarray(X).ndim < 2:
             check_array(X)  # says how to reshape it
         if not fitting:
-            validate_data(self, X, skip_check_array=True, reset=False)
+            validate_data(self, _header(X), skip_check_array=True, reset=False)
         if self.domain is not None:
             if sample_domain is not None:
                 raise ValueError("Give either domain= (a column of X) or sample_domain, not both.")
+            if isinstance(X, StoredRows):
+                raise ValueError("Stored rows hold no column of domains: give sample_domain.")
             return _take_column(X, self.domain)
         if sample_domain is None:
             return X, np.full(_num_samples(X), self._only(fitting), dtype=object)
@@ -327,6 +361,23 @@ class _Adapted(TransformerMixin, BaseEstimator):
         callbacks: tuple[Callback, ...] = (Progress(method.name),) if self.verbose else ()
         return methods.Run(seed, _device(self.device), callbacks)
 
+    def _with_checkpoint(
+        self, run: methods.Run, method: methods.Method, data: DomainData
+    ) -> methods.Run:
+        """The run with the folder in which it is kept; one of another fit is refused."""
+        given: Checkpoint | str | os.PathLike[str] | None = self.checkpoint
+        if given is None:
+            return run
+        kept = Kept.open(
+            given if isinstance(given, Checkpoint) else Checkpoint(given),
+            data,
+            {"method": method, "calibrate": self.calibrate, "device": run.device.type},
+            run.random_state,
+            # Without a random state any will do: that of the fit which was begun.
+            any_random_state=self.random_state is None,
+        )
+        return replace(run, random_state=kept.random_state, checkpoint=kept)
+
     def fit_transform(self, X: Any, y: Any, sample_domain: Any = None, **fit_params: Any) -> Any:
         """Fit, and return the encodings of the same rows."""
         self.fit(X, y, sample_domain=sample_domain, **fit_params)
@@ -375,6 +426,7 @@ class _Adapted(TransformerMixin, BaseEstimator):
         return labels.values, predicted[labels.known], labels.weight[labels.known]
 
 
+@artefact.register
 class AdaptedClassifier(ClassifierMixin, _Adapted):
     """Classifier for rows of many domains, some with labels and some without.
 
@@ -401,6 +453,15 @@ class AdaptedClassifier(ClassifierMixin, _Adapted):
     verbose : int
         Whether to show a progress bar.
     random_state : int, RandomState or None
+    checkpoint : str, path or Checkpoint, optional
+        Folder in which ``fit`` keeps its state, at the end of an epoch if 5 seconds have passed
+        (``grada.training.Checkpoint(path, every=seconds)`` for another interval). If it is killed,
+        the same ``fit`` with the same folder goes on from there to the same model, to the bit on
+        the CPU. A folder of a fit with other data, settings, random state or versions is refused.
+        The folder stays when the fit is complete, so that it need not be repeated; delete it when
+        the model is saved. Trainings of networks are kept, and what ``auto`` finds out about each
+        candidate; methods in one piece (plain, propagation, gradual) start over. With
+        ``random_state=None`` the random state of the folder is used.
 
     Attributes
     ----------
@@ -446,6 +507,7 @@ class AdaptedClassifier(ClassifierMixin, _Adapted):
         device: str | torch.device = "auto",
         verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
+        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
     ):
         self.method = method
         self.graph = graph
@@ -456,6 +518,7 @@ class AdaptedClassifier(ClassifierMixin, _Adapted):
         self.device = device
         self.verbose = verbose
         self.random_state = random_state
+        self.checkpoint = checkpoint
 
     def fit(
         self,
@@ -524,6 +587,7 @@ class AdaptedClassifier(ClassifierMixin, _Adapted):
         return float(accuracy_score(truth, predicted, sample_weight=weight))
 
 
+@artefact.register
 class AdaptedRegressor(RegressorMixin, _Adapted):
     """Regressor for rows of many domains, some with labels and some without.
 
@@ -548,6 +612,15 @@ class AdaptedRegressor(RegressorMixin, _Adapted):
     verbose : int
         Whether to show a progress bar.
     random_state : int, RandomState or None
+    checkpoint : str, path or Checkpoint, optional
+        Folder in which ``fit`` keeps its state, at the end of an epoch if 5 seconds have passed
+        (``grada.training.Checkpoint(path, every=seconds)`` for another interval). If it is killed,
+        the same ``fit`` with the same folder goes on from there to the same model, to the bit on
+        the CPU. A folder of a fit with other data, settings, random state or versions is refused.
+        The folder stays when the fit is complete, so that it need not be repeated; delete it when
+        the model is saved. Trainings of networks are kept, and what ``auto`` finds out about each
+        candidate; methods in one piece (plain, propagation, gradual) start over. With
+        ``random_state=None`` the random state of the folder is used.
 
     Attributes
     ----------
@@ -587,6 +660,7 @@ class AdaptedRegressor(RegressorMixin, _Adapted):
         device: str | torch.device = "auto",
         verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
+        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
     ):
         self.method = method
         self.graph = graph
@@ -596,6 +670,7 @@ class AdaptedRegressor(RegressorMixin, _Adapted):
         self.device = device
         self.verbose = verbose
         self.random_state = random_state
+        self.checkpoint = checkpoint
 
     def fit(
         self,
@@ -678,6 +753,15 @@ class AdaptedRegressor(RegressorMixin, _Adapted):
         return float(r2_score(truth, predicted, sample_weight=weight))
 
 
+def _codes_of(X: Any, column: str | int) -> NDArray[np.int64]:
+    return X.codes_of(column) if isinstance(X, StoredRows) else factorize_column(X, column)
+
+
+def _header(X: Any) -> Any:
+    """The table, or the columns of one that is encoded already."""
+    return X.header if isinstance(X, StoredRows) else X
+
+
 def _device(device: str | torch.device) -> torch.device:
     if str(device) == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -705,6 +789,17 @@ def _take_column(X: Any, column: str | int) -> tuple[Any, Any]:
             "of one, or X as a DataFrame."
         )
     return np.delete(array, int(column), axis=1), array[:, int(column)]
+
+
+def _summary(data: DomainData) -> dict[str, Any]:
+    """What the model was fitted on, in a few numbers and names."""
+    names = data.graph.names
+    return {
+        "rows": len(data.codes),
+        "labelled": len(data.labelled),
+        "sources": [names[code] for code in data.sources],
+        "targets": [names[code] for code in data.targets],
+    }
 
 
 def _check_lengths(**tables: Any) -> None:

@@ -93,6 +93,14 @@ class DomainSampler:
         domains = self._connected(rng) if connected else self._random(rng, self.size)
         return domains, self.adjacency(domains)
 
+    def state(self) -> Codes:
+        """Walks that are still to be used, shape (walks, steps)."""
+        return np.array(self._walks, dtype=np.int64).reshape(len(self._walks), 2 * self.size)
+
+    def restore(self, state: Codes) -> None:
+        """Go on with these walks."""
+        self._walks = list(state)
+
     def adjacency(self, domains: Codes) -> NDArray[np.float32]:
         """Weights between the given domains, dense, read from their own edges only."""
         dense = np.zeros((len(domains), len(domains)), dtype=np.float32)
@@ -164,6 +172,14 @@ class Passes:
             self._left = np.concatenate([self._left, rng.permutation(self._items)])
         batch, self._left = self._left[: self.size], self._left[self.size :]
         return batch
+
+    def state(self) -> Codes:
+        """What is left of the pass."""
+        return self._left
+
+    def restore(self, state: Codes) -> None:
+        """Go on with such a pass."""
+        self._left = state
 
 
 class BalancedRows:

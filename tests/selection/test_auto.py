@@ -10,7 +10,8 @@ from cases import drift, estimator, predictions, quick
 from grada import AdaptationWarning, AdaptedClassifier, AdaptedRegressor, DomainGraph, methods
 from grada.data import DomainData
 from grada.datasets import Task, make_shifts
-from grada.selection import Auto, auto, trials
+from grada.methods import _base
+from grada.selection import Auto, auto
 from grada.selection.intervals import with_temperature
 
 CENTRED = methods.Plain(per_domain="center")
@@ -157,8 +158,7 @@ class Clock:
 
 def test_a_spent_budget_cuts_trainings_and_leaves_out_the_rest(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr(auto, "time", clock)
-    monkeypatch.setattr(trials, "time", clock)
+    monkeypatch.setattr(_base, "time", clock)
     # Whatever the weights say, no candidate is too good to go on.
     monkeypatch.setattr(auto, "_SOLVED", 2.0)
     slow = quick("source-only", epochs=500, early_stopping=False)

@@ -15,7 +15,7 @@ from grada.benchmark._trust_table import Limit, Row, counted
 from grada.benchmark._zoo import zoo
 
 #: Draws of the two parts: settings were chosen on others of the first, and on none of the second.
-DRAWS: Mapping[ZooPart, int] = {"tuning": 100, "unseen": 0}
+DRAWS: Mapping[ZooPart, int] = {"tuning": 200, "unseen": 0}
 TITLES: Mapping[str, str] = {
     "tuning": "Generated tasks, fresh draws of the kinds that settings were chosen on",
     "unseen": "Generated tasks of kinds that nothing was chosen on",

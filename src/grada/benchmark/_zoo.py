@@ -62,8 +62,11 @@ def zoo(part: Literal["tuning", "unseen"], random_state: int = 0) -> list[ZooTas
     >>> [task.name for task in zoo("tuning")][:2]
     ['rotation-chain', 'rotation-chain-turn']
     """
+    # Imported late: what they make is of this module.
     if part == "tuning":
-        return [
+        from grada.benchmark._zoo_shapes import SHAPES
+
+        shifts = [
             ZooTask(
                 name=name,
                 family=_family(settings),
@@ -73,13 +76,14 @@ def zoo(part: Literal["tuning", "unseen"], random_state: int = 0) -> list[ZooTas
             )
             for name, settings in _TUNING.items()
         ]
-    if part == "unseen":
-        from grada.benchmark._zoo_unseen import UNSEEN
-
-        return [
+        return shifts + [
             ZooTask(name, family, kind, random_state, maker)
-            for name, (family, kind, maker) in UNSEEN.items()
+            for name, (family, kind, maker) in SHAPES.items()
         ]
+    if part == "unseen":
+        from grada.benchmark._zoo_unseen import unseen_tasks
+
+        return unseen_tasks(random_state)
     raise ValueError(f"part must be 'tuning' or 'unseen'; got {part!r}.")
 
 

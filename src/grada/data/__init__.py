@@ -9,6 +9,7 @@ from grada.data._features import FeatureEncoder, factorize_column
 from grada.data._images import ImageRows
 from grada.data._labels import Kind, LabelCoder, Labels
 from grada.data._lazy import LazyRows, UnreadableRowError, skip_or_refuse
+from grada.data._stored import StoredRows
 
 __all__ = [
     "DomainData",
@@ -18,6 +19,7 @@ __all__ = [
     "LabelCoder",
     "Labels",
     "LazyRows",
+    "StoredRows",
     "UnreadableRowError",
     "factorize_column",
     "read_table",

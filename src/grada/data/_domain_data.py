@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from grada.data._features import FeatureEncoder, factorize_column
 from grada.data._labels import Kind, LabelCoder, Labels
+from grada.data._stored import StoredRows
 from grada.graph import DomainGraph
 
 
@@ -115,7 +116,7 @@ def read_table(
 
     Parameters
     ----------
-    X : array or DataFrame
+    X : array, DataFrame or StoredRows
     labels : Labels
     sample_domain : array-like of names
     graph : DomainGraph
@@ -130,9 +131,9 @@ def read_table(
     """
     coder = LabelCoder.fit(labels)
     codes = graph.index(sample_domain)
-    features = FeatureEncoder().fit(X, allow_nd=allow_nd)
+    features = X.encoder if isinstance(X, StoredRows) else FeatureEncoder().fit(X, allow_nd=allow_nd)
     data = DomainData(
-        X=features.transform(X),
+        X=X.values if isinstance(X, StoredRows) else features.transform(X),
         codes=codes,
         y=coder.encode(labels),
         weight=labels.weight.astype(np.float32),

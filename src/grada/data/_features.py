@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral, Number
 from typing import Any, Self, cast
 
@@ -49,13 +50,49 @@ class FeatureEncoder:
             if not self.columns:
                 raise ValueError("X has no feature column: 0 feature(s), at least 1 is required.")
             self.categorical = [i for i in range(X.shape[1]) if not _is_numeric(X.iloc[:, i])]
-        numbers, categories = self._read(X)
+        numbers, categories = self.read(X)
         self.scaler = StandardScaler() if numbers.ndim == 2 and numbers.shape[1] else None
         if self.scaler is not None:
             self.scaler.fit(numbers)
         if categories is not None:
             self.one_hot = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
             self.one_hot.fit(categories)
+        return self
+
+    def begin(self, columns: Sequence[str], categorical: Sequence[int]) -> Self:
+        """Get ready to `learn` a DataFrame piece by piece.
+
+        Parameters
+        ----------
+        columns : sequence of str
+        categorical : sequence of int
+            Which of the columns are categories; all others are numbers.
+
+        Returns
+        -------
+        self
+        """
+        self.allow_nd = False
+        self.columns, self.categorical = list(columns), list(categorical)
+        self.scaler = StandardScaler() if len(categorical) < len(columns) else None
+        self.one_hot = None
+        return self
+
+    def learn(self, X: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
+        """Learn the scales of the next rows, and return what was read of them."""
+        numbers, categories = self.read(X)
+        if self.scaler is not None:
+            self.scaler.partial_fit(numbers)
+        return numbers, categories
+
+    def finish(self, categories: Sequence[Sequence[str]]) -> Self:
+        """Take over all that was seen in each of the categorical columns."""
+        if categories:
+            longest = max(map(len, categories))
+            # A table in which every category comes up at least once.
+            rows = [[each[row % len(each)] for each in categories] for row in range(longest)]
+            self.one_hot = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+            self.one_hot.fit(np.array(rows, dtype=object))
         return self
 
     def transform(self, X: Any) -> NDArray[np.float32]:
@@ -65,7 +102,12 @@ class FeatureEncoder:
             # Asked for rows, its shape and its length, it answers as an array does, and methods
             # with an encoder of their own ask for nothing else.
             return cast("NDArray[np.float32]", X)
-        numbers, categories = self._read(X)
+        return self.encode(*self.read(X))
+
+    def encode(
+        self, numbers: NDArray[np.float64], categories: NDArray[Any] | None
+    ) -> NDArray[np.float32]:
+        """Encode what `read` made of a table."""
         scaled = numbers if self.scaler is None else self.scaler.transform(numbers)
         with np.errstate(over="ignore"):
             encoded = np.ascontiguousarray(scaled, dtype=np.float32)
@@ -88,7 +130,7 @@ class FeatureEncoder:
                 f"{X.shape[1:]}. Give rows of the same kind."
             )
 
-    def _read(self, X: Any) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
+    def read(self, X: Any) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
         """Numeric columns as an array, categorical ones as an array of texts."""
         if self.columns is None or not isinstance(X, pd.DataFrame):
             if self.categorical:
@@ -169,6 +211,8 @@ def _is_numeric(column: pd.Series[Any]) -> bool:
 
 
 def _to_numbers(column: pd.Series[Any], name: object) -> NDArray[np.float64]:
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
+        return column.to_numpy(dtype=np.float64)  # the way below takes ten times as long
     numbers = pd.to_numeric(column, errors="coerce").astype("Float64")
     broken = (numbers.isna() & column.notna()).to_numpy()
     if broken.any():

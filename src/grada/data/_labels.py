@@ -27,8 +27,8 @@ class Labels:
 
     Attributes
     ----------
-    values : array
-        Labels of the known rows only.
+    given : array
+        Values of the known rows only; for classes their positions in ``classes``.
     known : bool array of shape (n_rows,)
         Which rows those are. A label of weight zero is not known: nothing may learn from it.
     weight : float array of shape (n_rows,)
@@ -36,13 +36,21 @@ class Labels:
     kind : {"classification", "regression"}
     flat : bool
         Whether there is one label per row.
+    classes : array, optional
+        The different classes, sorted.
     """
 
-    values: NDArray[Any]
+    given: NDArray[Any]
     known: NDArray[np.bool_]
     weight: NDArray[np.float64]
     kind: Kind
     flat: bool = True
+    classes: NDArray[Any] | None = None
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """Labels of the known rows only, as the user gave them."""
+        return self.given if self.classes is None else np.asarray(self.classes[self.given])
 
     @classmethod
     def read(
@@ -56,6 +64,8 @@ class Labels:
     ) -> Self:
         """Read labels in which NaN, None, NA or ``missing_label`` mean "no label".
 
+        Classes in a pandas Categorical are read by its codes: nothing is made for every row.
+
         Examples
         --------
         >>> labels = Labels.read(["a", "a", "a", "b", None], kind="classification",
@@ -63,27 +73,51 @@ class Labels:
         >>> labels.weight.round(2)
         array([0.67, 0.67, 0.67, 2.  , 0.  ])
         """
-        raw = _as_label_array(y)
+        coded = kind == "classification" and isinstance(y, pd.Categorical)
+        raw = y.codes if coded else _as_label_array(y)
         if raw.ndim == 2 and raw.shape[1] == 1:
             raw = column_or_1d(raw, warn=True)
-        missing = _missing(raw, missing_label, kind)
-        given = _sample_weights(sample_weight, len(raw))
+        look_at = np.asarray(y.categories, dtype=object) if coded else raw
+        missing = _missing(look_at, missing_label, kind)
+        if coded:
+            missing = np.append(missing, True)[raw]  # a code of -1, no label, finds the last entry
+        weight = _sample_weights(sample_weight, len(raw))
         if missing.all():
             raise ValueError(
                 "No row has a label: y is missing everywhere. Give the labels of at least one "
                 "domain (missing ones as NaN, None or NA)."
             )
-        known = ~missing & (given > 0)
+        known = ~missing & (weight > 0)
         if not known.any():
             raise ValueError("Every labelled row has sample_weight zero: nothing to learn from.")
-        read = _read_classes if kind == "classification" else _read_values
-        values = read(raw[known], np.flatnonzero(known))
-        weight = np.where(known, given, 0.0)
-        if class_weight is not None:
-            weight[known] *= _class_weights(class_weight, values)
-            known, values = known & (weight > 0), values[weight[known] > 0]
+        weight = np.where(known, weight, 0.0)
+        rows, classes = np.flatnonzero(known), None
+        if coded:
+            given, classes = _read_codes(raw[known], rows, look_at)
+        elif kind == "classification":
+            classes, given = np.unique(_read_classes(raw[known], rows), return_inverse=True)
+        else:
+            given = _read_values(raw[known], rows)
+        if class_weight is not None and classes is not None:
+            weight[known] *= _class_weights(class_weight, classes[given])
+            kept = weight[known] > 0
+            known = known & (weight > 0)
+            used, given = np.unique(given[kept], return_inverse=True)
+            classes = classes[used]
         weight /= weight[known].mean()
-        return cls(values, known, weight, kind, flat=raw.ndim == 1)
+        return cls(given, known, weight, kind, flat=raw.ndim == 1, classes=classes)
+
+
+def _read_codes(
+    codes: NDArray[Any], rows: NDArray[np.int64], categories: NDArray[Any]
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Positions of the labels among the classes that come up, and these classes, sorted."""
+    used, first, place = np.unique(codes, return_index=True, return_inverse=True)
+    found = categories[used]
+    # Twice each, as scikit-learn wonders about classes that come up once.
+    twice = _read_classes(np.repeat(found, 2), np.repeat(rows[first], 2))
+    classes, order = np.unique(twice[::2], return_inverse=True)
+    return order[place], classes
 
 
 def _missing(raw: NDArray[Any], missing_label: object, kind: Kind) -> NDArray[np.bool_]:
@@ -215,8 +249,8 @@ class LabelCoder:
     @classmethod
     def fit(cls, labels: Labels) -> Self:
         """Learn classes, or the mean and deviation of the visible values."""
-        if labels.kind == "classification":
-            classes, none = np.unique(labels.values), np.zeros(0)
+        if labels.classes is not None:
+            classes, none = labels.classes, np.zeros(0)
             if len(classes) < 2:
                 raise ValueError(
                     f"All labels are of one class ({classes[:1].tolist()[0]!r}): a classifier "
@@ -237,7 +271,7 @@ class LabelCoder:
         """Codes with -1, or standard units with NaN, for rows without a label."""
         if self.classes is not None:
             codes = np.full(len(labels.known), -1, dtype=np.int64)
-            codes[labels.known] = np.searchsorted(self.classes, labels.values)
+            codes[labels.known] = labels.given
             return codes
         units = np.full((len(labels.known), self.n_outputs), np.nan, dtype=np.float32)
         values = labels.values.reshape(len(labels.values), -1)

@@ -22,6 +22,7 @@ from grada.nn.encoders import batch_norm, standardized
 from grada.sampling import Policy
 from grada.training import Player, Trainer
 from grada.training.batches import Dealer
+from grada.training.resuming import module_state, restore_module
 from grada.training.schedules import StrengthSchedule
 
 #: A probe must not share the ills of the player it tests, so its training is always the same.
@@ -246,6 +247,22 @@ class AdversarialGame(NeuralGame):
         self.discriminator, player = self._fresh
         player.learning_rate = self.method.discriminator_learning_rate
         self.players = [player, *self.players[1:]]
+
+    def state(self) -> dict[str, Any]:
+        """The discriminator too, and what draws its weights and directions."""
+        return {
+            **super().state(),
+            "discriminator": module_state(self.discriminator),
+            "generator": self._generator.get_state(),
+            "directions": self._directions.get_state(),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from such a state."""
+        super().restore(state)
+        restore_module(self.discriminator, state["discriminator"])
+        self._generator.set_state(state["generator"])
+        self._directions.set_state(state["directions"])
 
     def _train_alone(self, player: Player, steps: int, rng: np.random.Generator) -> list[float]:
         losses = []

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.base import BaseEstimator
 from grada.data import DomainData, Kind
 from grada.graph import DomainGraph
 from grada.training import Callback, History
+from grada.training.checkpoint import Kept, keep
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,7 @@ class Run:
     random_state: int
     device: torch.device
     callbacks: tuple[Callback, ...] = ()
+    checkpoint: Kept | None = None
 
     def rng(self, purpose: int = 0) -> np.random.Generator:
         """A generator of its own for each purpose, the same for the same random state."""
@@ -32,6 +35,21 @@ class Run:
     def torch_generator(self) -> torch.Generator:
         """Generator for initial weights."""
         return torch.Generator().manual_seed(self.random_state)
+
+    def part(self, name: str) -> Run:
+        """The same for a part of the fit, whose checkpoints have names of their own."""
+        if self.checkpoint is None:
+            return self
+        return replace(self, checkpoint=self.checkpoint.part(name))
+
+    def keep(self, name: str, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+        """An array that is made once in a fit, also if that is killed meanwhile."""
+        return keep(self.checkpoint, name, make)
+
+    @property
+    def clock(self) -> Callable[[], float]:
+        """Counts seconds; in a fit that was killed, those before that too."""
+        return time.monotonic if self.checkpoint is None else self.checkpoint.clock
 
 
 class FittedMethod(ABC):

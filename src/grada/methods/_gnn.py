@@ -22,6 +22,7 @@ from grada.methods._neural import (
     name_some,
 )
 from grada.training import AdaptationWarning, History, Player, SoloGame, Trainer
+from grada.training.resuming import copy_all
 from grada.training.schedules import LearningRateSchedule
 
 
@@ -120,6 +121,7 @@ class GraphMethod(Method):
             early_stopping=self.early_stopping,
             patience=self.patience,
             callbacks=run.callbacks,
+            checkpoint=run.checkpoint,
         )
 
 
@@ -144,3 +146,11 @@ class GraphGame(SoloGame):
     def measure(self, step: Tensor) -> dict[str, Tensor]:
         """The loss is the prediction loss."""
         return {"prediction_loss": step.detach()}
+
+    def state(self) -> dict[str, Any]:
+        """The parameters; the buffers are the data, which do not change."""
+        return {"parameters": dict(self.network.named_parameters())}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from such a state."""
+        copy_all(dict(self.network.named_parameters()), state["parameters"])

@@ -27,6 +27,12 @@ from grada.nn.extension import extend_encoder, learn_new_statistics
 from grada.training import AdaptationWarning, History, Player, SoloGame, Trainer
 from grada.training.batches import Batch, Dealer
 from grada.training.diagnostics import warn
+from grada.training.resuming import (
+    global_random_state,
+    module_state,
+    restore_global_random_state,
+    restore_module,
+)
 from grada.training.schedules import LearningRateSchedule
 
 if TYPE_CHECKING:
@@ -254,7 +260,7 @@ class NeuralMethod(Method):
         base, learned = tools.PlainBase.fit(seen, run)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AdaptationWarning)
-            fitted = self._fit(learned, replace(run, callbacks=()))
+            fitted = self._fit(learned, replace(run.part("apart"), callbacks=()))
         X, codes = data.X[apart], data.codes[apart]
         left = data.y[apart] - base.predict(X)
         correction = base.scale * fitted.predict(X, codes)
@@ -292,6 +298,7 @@ class NeuralMethod(Method):
             patience=self.patience,
             tolerance=self.learning_rate,
             callbacks=run.callbacks,
+            checkpoint=run.checkpoint,
         )
 
     def _network(self, data: DomainData, run: Run) -> Network:
@@ -365,6 +372,7 @@ class NeuralGame(SoloGame):
         self.network = network
         self.kind = kind
         self.dealer = dealer
+        self._own_encoder = method.encoder is not None
         learner = Player(
             "encoder",
             network.parameters(),
@@ -388,6 +396,18 @@ class NeuralGame(SoloGame):
     def measure(self, step: Step) -> dict[str, Tensor]:
         """The prediction loss alone, beside the encoder's whole loss."""
         return {"prediction_loss": step.prediction_loss.detach()}
+
+    def state(self) -> dict[str, Any]:
+        """The networks, what is left to draw and, where a user's module may draw, from what."""
+        state = {"network": module_state(self.network), "dealer": self.dealer.state()}
+        return state | ({"global": global_random_state()} if self._own_encoder else {})
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from such a state."""
+        restore_module(self.network, state["network"])
+        self.dealer.restore(state["dealer"])
+        if self._own_encoder:
+            restore_global_random_state(state["global"])
 
 
 class FittedNetwork(FittedMethod):

@@ -91,7 +91,8 @@ class ADDA(SourceTargetMethod):
         if self.strength == 0 or self.nothing_to_align(data) is not None:
             return super()._train(network, data, run)
         learner = NeuralMethod._game(self, network, data, run)
-        learned = NeuralMethod._trainer(self, data, run).train(learner, run.rng(1))
+        trainer = NeuralMethod._trainer(self, data, run.part("sources"))
+        learned = trainer.train(learner, run.rng(1))
         network.predictor.requires_grad_(False)
         network.encoder = TwoEncoders(network.encoder, data)
         second = replace(self, learning_rate=self.target_learning_rate)

@@ -193,13 +193,18 @@ class Guesses:
         classes = np.where(known, data.y, 0)
         confidence = known.astype(np.float32)
         if not known.all():
-            with warnings.catch_warnings():
-                # What it warns of, the network warns of too.
-                warnings.simplefilter("ignore", AdaptationWarning)
-                fitted = resolve(guide).adapt(data, replace(run, callbacks=()))
             hidden = np.flatnonzero(~known)
             codes = data.codes[hidden]
-            probability = fitted.predict(data.X[hidden], codes)
+
+            def ask() -> NDArray[np.float64]:
+                with warnings.catch_warnings():
+                    # What it warns of, the network warns of too.
+                    warnings.simplefilter("ignore", AdaptationWarning)
+                    quiet = replace(run.part("guide"), callbacks=())
+                    fitted = resolve(guide).adapt(data, quiet)
+                return fitted.predict(data.X[hidden], codes)
+
+            probability = run.keep("guesses", ask)
             classes[hidden] = probability.argmax(axis=1)
             confidence[hidden] = relative_margin(probability, codes)
         return cls(classes, confidence, known)
@@ -311,6 +316,18 @@ class ClassAwareGame(AdversarialGame):
         self.trust.grow(hit, asked)
         self._trusted = self._values()
         return super().conclude(figures)
+
+    def state(self) -> dict[str, Any]:
+        """The trust too, and what it grows by."""
+        own = {"trust": self.trust.values, "reproduced": self._reproduced}
+        return {**super().state(), **own}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from such a state."""
+        super().restore(state)
+        self.trust.values = state["trust"]
+        self._trusted = self._values()
+        self._reproduced.copy_(state["reproduced"])
 
     def _values(self) -> Tensor:
         return torch.from_numpy(self.trust.values.astype(np.float32)).to(self._device)

@@ -223,3 +223,14 @@ class CommitteeGame(NeuralGame):
     def measure(self, step: CommitteeStep) -> dict[str, Tensor]:  # type: ignore[override]
         """Add the share of target rows on which the committee agreed."""
         return {**super().measure(step), "consistent": step.batch.cache["consistent"].mean()}
+
+    def state(self) -> dict[str, Any]:
+        """The running mean too, and what draws the views."""
+        own = {"average": self._average, "generator": self._generator.get_state()}
+        return {**super().state(), **own}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from such a state."""
+        super().restore(state)
+        self._average = state["average"].to(self._average.device)
+        self._generator.set_state(state["generator"])

@@ -5,6 +5,6 @@
 'grada.report.figures'
 """
 
-from grada.report import figures
+from grada.report import figures, page
 
-__all__ = ["figures"]
+__all__ = ["figures", "page"]

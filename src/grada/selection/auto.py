@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from sklearn.utils._param_validation import Interval
 from grada.data import DomainData
 from grada.graph import DomainGraph
 from grada.methods import FittedMethod, Method, Run, register
+from grada.selection.blending import HopBlend
 from grada.selection.choice import Choice, choose
 from grada.selection.evidence import output_of
 from grada.selection.holdout import GraphHoldout
@@ -24,7 +24,7 @@ from grada.selection.intervals import Calibration, with_temperature
 from grada.selection.portfolio import is_slow, named_portfolio
 from grada.selection.report import Report
 from grada.selection.scores import LabelFree
-from grada.selection.trials import Trial, try_candidate
+from grada.selection.trials import FittedLater, Trial, hops_from, recall, record, try_candidate
 from grada.training import AdaptationWarning
 
 Floats = NDArray[np.float64]
@@ -46,7 +46,8 @@ class Auto(Method):
         \;\text{ else plain}
 
     with the estimated accuracy :math:`\hat a_i` of candidate :math:`i` in the targets; for values,
-    the blend with the smallest error on hidden sources, if that is 3 % below the plain model's.
+    the blend with the smallest expected error at each number of hops from the labels, where that
+    is 3 % below the plain model's (:mod:`grada.selection.blending`).
 
     Every candidate is fitted on all that is visible, and again with the labels of some sources
     hidden (:class:`GraphHoldout`). How well it does there, and how plausible its predictions for
@@ -60,7 +61,8 @@ class Auto(Method):
     budget : float, optional
         Seconds. Candidates that train networks are tried last, and those for which no time is
         left are left out, which the report says: with a budget the choice can depend on the
-        speed of the machine. None: try everything.
+        speed of the machine. A fit that was killed goes on with what was left, and what was left
+        out stays out. None: try everything.
     portfolio : sequence of names or methods, or mapping of names to methods, optional
         Candidates instead of the default ones; the plain model is always among them.
     n_splits : int
@@ -90,36 +92,50 @@ class Auto(Method):
     def adapt(self, data: DomainData, run: Run) -> FittedMethod:
         """Try the candidates and choose."""
         self.check(data)
-        start = time.monotonic()
+        clock = run.clock
+        start = clock()
         until = np.inf if self.budget is None else start + self.budget
         lens = LabelFree(data, random_state=run.random_state)
-        trials = self._try_all(data, lens, run, until)
+        trials = [Trial(*each) for each in named_portfolio(self.portfolio, data).items()]
+        try:
+            self._try_all(trials, data, lens, run, until)
+        finally:
+            _tell(run, len(trials), trials)
         choice = choose(trials, lens)
         for trial in trials:
             for note in trial.notes if trial.name in choice.shares else ():
                 warnings.warn(f"{trial.name}: {note}", AdaptationWarning, stacklevel=2)
-        report = Report.of(choice, trials, lens, seconds=time.monotonic() - start)
+            if trial.name in choice.shares and isinstance(trial.fitted, FittedLater):
+                trial.fitted = trial.fitted.now
+        report = Report.of(choice, trials, lens, seconds=clock() - start)
         return FittedAuto(choice, trials, lens, report)
 
-    def _try_all(self, data: DomainData, lens: LabelFree, run: Run, until: float) -> list[Trial]:
+    def _try_all(
+        self, trials: Sequence[Trial], data: DomainData, lens: LabelFree, run: Run, until: float
+    ) -> None:
         holdout = GraphHoldout(self.n_splits, random_state=run.random_state)
         splits = list(holdout.split_codes(data)) if holdout.can_split(data) else []
-        trials = [Trial(*each) for each in named_portfolio(self.portfolio, data).items()]
         first = trials[0]
-        try_candidate(first, data, lens.rows, splits, run, np.inf)
+        _tell(run, 0, trials)
+        try_candidate(first, data, lens.rows, splits, run.part("0 plain"), np.inf)
         if first.problem is not None:  # the user's data are at fault, not the candidate
             raise ValueError(f"The plain model cannot be fitted. {first.problem}")
         too_slow = False
-        for trial in trials[1:]:
+        for number, trial in enumerate(trials[1:], 1):
             # Classes are judged by more than hidden sources: once will do for networks.
             once = is_slow(trial.method) and data.kind == "classification"
+            _tell(run, number, trials)
+            part = run.part(f"{number} {trial.name}")
+            if recall(trial, data, part):
+                too_slow = too_slow or (is_slow(trial.method) and trial.out_of_time)
+                continue
             if data.kind not in trial.method.kinds:
                 trial.problem = f"It does {' and '.join(trial.method.kinds)} only."
             elif not len(data.targets):
                 trial.problem = "There is no target."
             elif data.kind == "regression" and not splits:
                 trial.problem = "No source could be hidden, so nothing would speak for it."
-            elif time.monotonic() > until:
+            elif run.clock() > until:
                 trial.problem = "No time was left."
             elif is_slow(trial.method) and too_slow:
                 trial.problem = "No time was left: a quicker network took too long."
@@ -127,9 +143,16 @@ class Auto(Method):
                 trial.problem = "A quicker candidate leaves next to nothing to gain."
             else:
                 wanted = splits[:1] if once else splits
-                try_candidate(trial, data, lens.rows, wanted, run, until)
+                try_candidate(trial, data, lens.rows, wanted, part, until)
                 too_slow = too_slow or (is_slow(trial.method) and trial.out_of_time)
-        return trials
+            record(trial, part)
+
+
+def _tell(run: Run, number: int, trials: Sequence[Trial]) -> None:
+    """Say which candidate comes next, or that all were tried."""
+    name = trials[number].name if number < len(trials) else "choosing"
+    for callback in run.callbacks:
+        callback.on_trial(number, len(trials), name)
 
 
 def _solved(trials: Sequence[Trial], lens: LabelFree) -> bool:
@@ -158,6 +181,10 @@ class FittedAuto(FittedMethod):
         self.kind = lens.data.kind
         self.targets = lens.data.targets
         self.temperature = choice.temperature
+        self.sources = lens.data.sources
+        self.hops = hops_from(lens.data.graph, self.sources)
+        alone = HopBlend.same_everywhere(np.ones(len(self.shares)))
+        self.blended = alone if choice.blended is None else choice.blended
         self.calibration = (
             None if choice.held_out is None else Calibration.of(choice.held_out, lens.data)
         )
@@ -167,8 +194,12 @@ class FittedAuto(FittedMethod):
 
     def predict(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> Floats:
         """The blend of the parts, in classification at the temperature of each domain."""
+        shares = self.blended.at(self.hops[codes])
         blended: Floats = np.sum(
-            [share * self.parts[name].predict(X, codes) for name, share in self.shares.items()],
+            [
+                share[:, None] * part.predict(X, codes)
+                for share, part in zip(shares.T, self.parts.values(), strict=True)
+            ],
             axis=0,
         )
         if self.kind == "classification":
@@ -181,10 +212,9 @@ class FittedAuto(FittedMethod):
 
     def confidence(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> Floats:
         """That of the parts by their shares."""
-        mean: Floats = np.sum(
-            [share * self.parts[name].confidence(X, codes) for name, share in self.shares.items()],
-            axis=0,
-        )
+        shares = self.blended.at(self.hops[codes])
+        parts = zip(shares.T, self.parts.values(), strict=True)
+        mean: Floats = np.sum([share * part.confidence(X, codes) for share, part in parts], axis=0)
         return mean
 
     def extend(
@@ -193,6 +223,7 @@ class FittedAuto(FittedMethod):
         """All parts for the larger graph; new domains are at the usual temperature of targets."""
         extended = copy.copy(self)
         extended.parts = {name: part.extend(graph, X, codes) for name, part in self.parts.items()}
+        extended.hops = hops_from(graph, self.sources)
         extended.main = extended.parts[max(self.shares, key=lambda name: self.shares[name])]
         new = graph.n_domains - len(self.temperature)
         usual = np.median(self.temperature[self.targets]) if len(self.targets) else 1.0

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
+from grada.selection.blending import HopBlend, blend_by_hops, blended_held_out, hidden_errors
 from grada.selection.evidence import (
     Estimate,
     accuracy,
@@ -20,29 +20,22 @@ from grada.selection.evidence import (
     target_hops,
 )
 from grada.selection.intervals import with_temperature
-from grada.selection.portfolio import YARDSTICK
+from grada.selection.portfolio import YARDSTICK, is_slow, surcharge
 from grada.selection.scores import LabelFree
 from grada.selection.trials import HeldOut, Trial
 
 Floats = NDArray[np.float64]
 
-#: By how much the estimate of a candidate has to exceed that of the plain model: in accuracy, and
-#: as a share of the error.
+#: By how much the estimate of a candidate has to exceed that of the plain model, in accuracy.
 CLEARLY_BETTER = 0.04
-_CLEARLY_SMALLER = 0.03
-#: A share of a blend below this is noise.
-_SMALLEST_SHARE = 0.05
-#: Candidates with so many times the error of the best are left out of a blend.
-_HOPELESS = 3.0
-#: Pull of a blend towards equal shares: with few hidden sources the errors are known badly.
-_PULL = 0.02
+#: Networks are tested once only, and never were much better than all quick candidates on the
+#: tuning tasks: they have to lead these by so much.
+_NETWORKS_BEHIND = 0.05
+#: A candidate that does so much worse on the labels it was given than the plain model has not
+#: learned enough; asked only where no source can be hidden.
+_MUCH_WORSE = 0.1
 #: A candidate that differs from the others so many times more in the targets has gone astray.
 _WILD = 20.0
-_HEAVY = 1e3
-#: Targets so many hops farther from the labels than hidden sources were are far away.
-_FAR = 1.5
-#: Squared error, in standard units, that is none at all.
-_NO_ERROR = 1e-12
 
 
 @dataclass(frozen=True)
@@ -52,6 +45,7 @@ class Choice:
     Attributes
     ----------
     shares : mapping of candidates to shares of the blend, which add up to one
+        Means over the targets.
     why : str
         In words.
     rank : mapping of candidates to what they were ranked by
@@ -63,7 +57,9 @@ class Choice:
     temperature : array of shape (n_domains,)
         For class probabilities.
     ratio : float
-        Error on hidden sources as a multiple of the plain model's; one for classes.
+        Expected error as a multiple of the plain model's; one for classes.
+    blended : HopBlend, optional
+        Shares of the same candidates by the hops of a domain, if they depend on these.
     """
 
     shares: Mapping[str, float]
@@ -73,6 +69,7 @@ class Choice:
     held_out: HeldOut | None
     temperature: Floats
     ratio: float = 1.0
+    blended: HopBlend | None = None
 
     @property
     def adapted(self) -> bool:
@@ -106,6 +103,10 @@ def choose(trials: Sequence[Trial], lens: LabelFree) -> Choice:
 def _choose_classifier(trials: Sequence[Trial], lens: LabelFree) -> Choice:
     features = [class_features(trial, lens, trials[0]) for trial in trials]
     rank = np.array([accuracy(each, "rank").mean() for each in features])
+    rank -= _NETWORKS_BEHIND * np.array([is_slow(trial.method) for trial in trials])
+    if trials[0].held_out is None:
+        right = np.array([_known_right(trial, lens) for trial in trials])
+        rank = np.where(right < right[0] - _MUCH_WORSE, 0.0, rank)
     best = int(rank.argmax())
     gain = rank[best] - rank[0]
     clear = bool(gain >= CLEARLY_BETTER)
@@ -121,6 +122,13 @@ def _choose_classifier(trials: Sequence[Trial], lens: LabelFree) -> Choice:
         held_out=trials[chosen].held_out,
         temperature=_temperatures(output_of(trials[chosen]), estimate.mean, lens),
     )
+
+
+def _known_right(trial: Trial, lens: LabelFree) -> float:
+    """Share of the known labels among the rows that are looked at which a candidate gets right."""
+    known = lens.data.weight[lens.rows] > 0
+    right = output_of(trial)[known].argmax(axis=1) == lens.data.y[lens.rows][known]
+    return float(right.mean()) if len(right) else 1.0
 
 
 def _why_class(names: Sequence[str], rank: Floats, best: int, *, clear: bool, hidden: bool) -> str:
@@ -153,43 +161,41 @@ def _choose_regressor(trials: Sequence[Trial], lens: LabelFree) -> Choice:
     in_targets, in_hidden = disagreement(tested, lens)
     surplus = np.maximum(in_targets - in_hidden[:, None], 0)
     wild = in_targets.mean(axis=1) > _WILD * (in_hidden + lens.data.n_outputs)
-    products = _hidden_products(tested)
-    far = bool(_hops_beyond(tested[0], lens) > _FAR)
-    shares = cautious_blend(products, usable=~wild) if far else blend(products, usable=~wild)
-    errors = np.diag(products)
-    rank = {trial.name: float(error) for trial, error in zip(tested, errors, strict=True)}
-    best = tested[int(shares.argmax())].name
-    # Nothing is to be gained where the plain model makes no error.
-    reached = float(shares @ products @ shares)
-    ratio = reached / float(errors[0]) if errors[0] > _NO_ERROR else 1.0
-    if ratio > 1 - _CLEARLY_SMALLER or shares[0] == 1:
+    dear = np.array([surcharge(trial.method) for trial in tested])
+    found = blend_by_hops(tested, usable=~wild, surcharge=dear)
+    rank = {trial.name: float(e) for trial, e in zip(tested, hidden_errors(tested), strict=True)}
+    hops = target_hops(lens)
+    shares, ratio = found.at(hops), found.ratio_at(hops)
+    mean_shares = shares.mean(axis=0)
+    if mean_shares[0] == 1:
         why = (
             "No candidate and no blend has a clearly smaller error on hidden sources than the "
-            f"plain model (the best, mostly {best}: {ratio:.2f} times its error). Adaptation is "
-            "not worth its risk here."
+            "plain model. Adaptation is not worth its risk here."
         )
         estimate = error_estimate(trials[0].held_out, surplus[0], lens)
         return replace(no_blend, why=why, rank=rank, estimate=estimate)
-    held_out = blended_held_out(tested, shares)
+    held_out = blended_held_out(tested, found)
     return Choice(
-        shares={trial.name: float(w) for trial, w in zip(tested, shares, strict=True) if w > 0},
-        why=(
-            f"The blend (mostly {best}) has {ratio:.2f} times the error of the plain model on "
-            "hidden sources."
-        ),
+        shares={trial.name: float(w) for trial, w in zip(tested, mean_shares, strict=True) if w},
+        blended=replace(found, shares=found.shares[:, mean_shares > 0]),
+        why=_why_blend(tested, mean_shares, ratio, float(np.mean(shares[:, 0] == 1))),
         rank=rank,
-        estimate=error_estimate(held_out, shares @ surplus, lens),
+        estimate=error_estimate(held_out, (shares.T * surplus).sum(axis=0), lens),
         held_out=held_out,
         temperature=np.ones(lens.data.graph.n_domains),
         ratio=ratio,
     )
 
 
-def _hops_beyond(trial: Trial, lens: LabelFree) -> float:
-    """How many hops farther from the labels the targets are than the hidden sources were."""
-    if trial.held_out is None:
-        return 0.0
-    return float(target_hops(lens).mean() - trial.held_out.per_domain()[2].mean())
+def _why_blend(trials: Sequence[Trial], shares: Floats, ratio: float, kept: float) -> str:
+    main = trials[int(shares.argmax())].name
+    why = (
+        f"The blend (mostly {main}) is expected to have {ratio:.2f} times the error of the plain "
+        "model, judged by hidden sources and how errors grow with the distance from labels."
+    )
+    if kept > 0:
+        why += f" For {100 * kept:.0f} % of the targets, the farthest, the plain model is kept."
+    return why
 
 
 def _keep(plain: Trial, lens: LabelFree, why: str) -> Choice:
@@ -204,104 +210,6 @@ def _keep(plain: Trial, lens: LabelFree, why: str) -> Choice:
         held_out=plain.held_out,
         temperature=np.ones(lens.data.graph.n_domains),
     )
-
-
-def blended_held_out(trials: Sequence[Trial], shares: Floats) -> HeldOut | None:
-    """Predictions of a blend for hidden sources."""
-    parts = [trial.held_out for trial in trials if trial.held_out is not None]
-    if not parts:
-        return None
-    return replace(parts[0], output=np.tensordot(shares, [part.output for part in parts], axes=1))
-
-
-def _hidden_products(trials: Sequence[Trial]) -> Floats:
-    """Mean products of the errors of every two candidates on hidden sources.
-
-    All hidden domains weigh the same.
-    """
-    parts = [trial.held_out for trial in trials if trial.held_out is not None]
-    codes, group = np.unique(parts[0].codes, return_inverse=True)
-    weight = 1 / np.bincount(group)[group] / len(codes)
-    missed = np.stack([part.output - parts[0].truth for part in parts])
-    products: Floats = np.einsum("ano,bno,n->ab", missed, missed, weight)
-    return products
-
-
-def blend(products: Floats, *, usable: NDArray[np.bool_] | None = None) -> Floats:
-    r"""Shares of the candidates with the smallest expected error.
-
-    .. math:: \min_{w \ge 0, \, \sum w = 1} w^\top P w / P_{00} + \rho |w|^2
-
-    Parameters
-    ----------
-    products : array of shape (n, n)
-        Mean products of the errors of every two candidates on hidden sources, the plain model
-        first.
-    usable : bool array of shape (n,), optional
-        Candidates that may have a share; the plain model always may.
-
-    Returns
-    -------
-    array of shape (n,)
-        Shares below 0.05 are set to zero.
-
-    Examples
-    --------
-    >>> blend(np.array([[1.0, 0.0], [0.0, 1.0]]))
-    array([0.5, 0.5])
-    >>> blend(np.array([[1.0, 0.9], [0.9, 4.0]]))
-    array([1., 0.])
-    """
-    errors = np.diag(products)
-    p = products / max(float(errors[0]), _NO_ERROR)
-    allowed = errors <= _HOPELESS * errors.min()
-    if usable is not None:
-        allowed &= usable
-    allowed[0] = True
-
-    # Non-negative least squares with one more, very heavy equation: the shares add up to one.
-    root = np.linalg.cholesky(p[np.ix_(allowed, allowed)] + (_PULL + 1e-9) * np.eye(allowed.sum()))
-    equations = np.vstack([root.T, np.full(len(root), _HEAVY)])
-    found, _ = nnls(equations, np.append(np.zeros(len(root)), _HEAVY))
-    shares = np.zeros(len(products))
-    shares[allowed] = found / found.sum()
-    shares[shares < _SMALLEST_SHARE] = 0
-    total: Floats = shares / shares.sum()
-    return total
-
-
-def cautious_blend(products: Floats, *, usable: NDArray[np.bool_]) -> Floats:
-    r"""Shares by one over the squared error, for targets much farther than hidden sources.
-
-    .. math:: w_i \propto 1 / P_{ii}^2
-
-    There a small error says little about which candidate carries farthest, and less about which
-    errors make up for each other.
-
-    Parameters
-    ----------
-    products : array of shape (n, n)
-        See :func:`blend`.
-    usable : bool array of shape (n,)
-        Candidates that may have a share; the plain model always may.
-
-    Returns
-    -------
-    array of shape (n,)
-
-    Examples
-    --------
-    >>> cautious_blend(np.diag([1.0, 2.0]), usable=np.array([True, True]))
-    array([0.8, 0.2])
-    """
-    allowed = usable.copy()
-    allowed[0] = True
-    errors = np.maximum(np.diag(products), 1e-12)
-    shares = np.where(allowed, (errors.min() / errors) ** 2, 0.0)
-    shares /= shares.sum()
-    shares[shares < _SMALLEST_SHARE] = 0
-    total: Floats = shares / shares.sum()
-    return total
 
 
 def _temperatures(output: Floats, estimate: Floats, lens: LabelFree) -> Floats:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +15,16 @@ from sklearn.base import clone
 from grada.data import DomainData
 from grada.graph import DomainGraph
 from grada.methods import FittedMethod, Method, Run
-from grada.training import Callback, History
+from grada.training import Callback, CheckpointError, History
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 _MAX_HIDDEN_ROWS = 20_000
+#: What of a trial is plain values.
+_PLAIN = ("seconds", "problem", "notes", "out_of_time")
 #: Hops are counted as far as this; a domain that cannot be reached is as far.
-MAX_HOPS = 4.0
+MAX_HOPS = 12.0
 
 
 class OutOfTimeError(RuntimeError):
@@ -34,15 +37,17 @@ class Deadline(Callback):
     Parameters
     ----------
     at : float
-        In seconds of ``time.monotonic()``.
+        In seconds of the clock.
+    clock : callable
     """
 
-    def __init__(self, at: float):
+    def __init__(self, at: float, clock: Callable[[], float] = time.monotonic):
         self.at = at
+        self.clock = clock
 
     def on_epoch_end(self, epoch: int, history: History) -> None:
         """Look at the clock."""
-        if time.monotonic() > self.at:
+        if self.clock() > self.at:
             raise OutOfTimeError("The budget was spent before the training ended.")
 
 
@@ -137,27 +142,100 @@ def try_candidate(
         Source domains to hide, one fit each.
     run : Run
     until : float
-        When to give up, by ``time.monotonic()``.
+        When to give up, by the clock of the run.
     """
-    start = time.monotonic()
-    run = replace(run, callbacks=(*run.callbacks, Deadline(until)))
+    clock = run.clock
+    start = clock()
+    run = replace(run, callbacks=(*run.callbacks, Deadline(until, clock)))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             fitted = clone(trial.method).adapt(data, run)
             trial.output = _predict(fitted, data, rows)
-            now = time.monotonic()
+            now = clock()
             if now + len(splits) * (now - start) > until:
                 raise OutOfTimeError("The budget was too small to hide sources from it.")
             held_out = hold_out(trial.method, data, splits, run, until) if splits else None
             trial.fitted, trial.held_out = fitted, held_out
         except OutOfTimeError as error:
             trial.problem, trial.out_of_time = str(error), True
+        except CheckpointError:  # the disk is full, say: no fault of the candidate
+            raise
         except Exception as error:  # one candidate, whatever is wrong with it, is not the rest
             trial.problem = f"{type(error).__name__}: {error}"
     told = [str(note.message) for note in caught if issubclass(note.category, UserWarning)]
     trial.notes = list(dict.fromkeys(told))
-    trial.seconds = time.monotonic() - start
+    trial.seconds = clock() - start
+
+
+def record(trial: Trial, run: Run) -> None:
+    """Keep a trial in the checkpoint of the fit, if it has one."""
+    if run.checkpoint is None:
+        return
+    held_out = trial.held_out
+    state = {
+        "usable": trial.fitted is not None,
+        "output": trial.output,
+        "held_out": None if held_out is None else vars(held_out),
+        **{name: getattr(trial, name) for name in _PLAIN},
+    }
+    run.checkpoint.save("trial", state)
+
+
+def recall(trial: Trial, data: DomainData, run: Run) -> bool:
+    """Fill in a trial that was kept; whether there is one.
+
+    What was fitted is not kept: it is fitted again if and when it is asked.
+    """
+    state = None if run.checkpoint is None else run.checkpoint.load("trial")
+    if state is None:
+        return False
+    trial.output = state["output"]
+    trial.held_out = None if state["held_out"] is None else HeldOut(**state["held_out"])
+    for name in _PLAIN:
+        setattr(trial, name, state[name])
+    trial.fitted = FittedLater(trial.method, data, run) if state["usable"] else None
+    return True
+
+
+class FittedLater(FittedMethod):
+    """A method that is fitted when it is first asked.
+
+    Parameters
+    ----------
+    method : Method
+    data : DomainData
+    run : Run
+    """
+
+    def __init__(self, method: Method, data: DomainData, run: Run):
+        self._ask = method, data, run
+
+    @cached_property
+    def now(self) -> FittedMethod:
+        """The fitted method."""
+        method, data, run = self._ask
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the notes of the trial say it
+            fitted: FittedMethod = clone(method).adapt(data, run)
+        return fitted
+
+    @property
+    def history(self) -> History:  # type: ignore[override]
+        """Of the fitted method."""
+        return self.now.history
+
+    def predict(self, X: NDArray[np.float32], codes: Codes) -> Floats:
+        """What the fitted method says."""
+        return self.now.predict(X, codes)
+
+    def encode(self, X: NDArray[np.float32], codes: Codes) -> Floats:
+        """What the fitted method says."""
+        return self.now.encode(X, codes)
+
+    def confidence(self, X: NDArray[np.float32], codes: Codes) -> Floats:
+        """What the fitted method says."""
+        return self.now.confidence(X, codes)
 
 
 def hold_out(
@@ -176,7 +254,7 @@ def hold_out(
     splits : sequence of int arrays
     run : Run
     until : float
-        When to give up, by ``time.monotonic()``.
+        When to give up, by the clock of the run.
 
     Returns
     -------
@@ -184,16 +262,15 @@ def hold_out(
     """
     parts = []
     for number, hidden in enumerate(splits):
-        if time.monotonic() > until:
+        if run.clock() > until:
             raise OutOfTimeError("The budget was spent before it was tested on hidden sources.")
         visible = data.hiding(hidden)
         rows = data.labelled[np.isin(data.codes[data.labelled], hidden)]
         if len(rows) > _MAX_HIDDEN_ROWS:
             rows = np.sort(run.rng(100 + number).choice(rows, _MAX_HIDDEN_ROWS, replace=False))
-        with warnings.catch_warnings():
-            # They would speak of domains that are hidden here only.
-            warnings.simplefilter("ignore")
-            output = _predict(clone(method).adapt(visible, run), data, rows)
+        part = run.part(f"hidden {number}")
+        fit_and_predict = partial(_fit_and_predict, method, visible, data, rows, part)
+        output = part.keep("output", fit_and_predict)
         codes = data.codes[rows]
         hops = hops_from(data.graph, visible.sources)[codes]
         parts.append(HeldOut(rows, codes, data.y[rows], output, hops))
@@ -201,8 +278,17 @@ def hold_out(
     return HeldOut(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
+def _fit_and_predict(
+    method: Method, visible: DomainData, data: DomainData, rows: Codes, run: Run
+) -> Floats:
+    with warnings.catch_warnings():
+        # They would speak of domains that are hidden here only.
+        warnings.simplefilter("ignore")
+        return _predict(clone(method).adapt(visible, run), data, rows)
+
+
 def hops_from(graph: DomainGraph, sources: Codes) -> Floats:
-    """Hops of every domain from the nearest of some, at most four."""
+    """Hops of every domain from the nearest of some, at most twelve."""
     return np.minimum(graph.hops_from(sources), MAX_HOPS)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -110,6 +111,15 @@ class Dealer:
         aligned = self._rows.draw(rng, domains, self._rows_per_domain).ravel()
         return self._batch(labelled, aligned, edges, self._rows_per_domain)
 
+    def state(self) -> dict[str, NDArray[np.int64]]:
+        """What the next batches depend on beside the generator."""
+        return {"passes": self._passes.state(), "domains": self._domains.state()}
+
+    def restore(self, state: Mapping[str, NDArray[np.int64]]) -> None:
+        """Go on from such a state."""
+        self._passes.restore(state["passes"])
+        self._domains.restore(state["domains"])
+
     def _batch(
         self,
         labelled: NDArray[np.int64],
@@ -172,6 +182,15 @@ class PooledDealer(Dealer):
         # Rows without a guess yet are a class of their own, so that they get one.
         target = BalancedRows(candidates, self._guess[candidates] + 1).draw(rng, self._size)
         return self._batch(labelled, target, np.zeros((1, 1), dtype=np.float32), self._size)
+
+    def state(self) -> dict[str, NDArray[np.int64]]:
+        """The guesses too."""
+        return {**super().state(), "guess": self._guess}
+
+    def restore(self, state: Mapping[str, NDArray[np.int64]]) -> None:
+        """Go on from such a state."""
+        super().restore(state)
+        self._guess = state["guess"]
 
     def remember(self, row: Tensor, guess: Tensor) -> None:
         """Keep the classes that the method predicts for these target rows."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Self
 
-from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+from rich.console import Console
+from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
 
 from grada.training.history import History
@@ -13,6 +14,9 @@ from grada.training.history import History
 
 class Callback:
     """Base of all callbacks: every hook does nothing."""
+
+    def on_trial(self, number: int, total: int, name: str) -> None:
+        """Before each candidate that is tried, and once more, with number = total, at the end."""
 
     def on_start(self, n_epochs: int) -> None:
         """Before the first epoch."""
@@ -25,7 +29,7 @@ class Callback:
 
 
 class Progress(Callback):
-    """A progress bar with the time left.
+    """Progress bars with the time left, on standard error.
 
     Parameters
     ----------
@@ -35,26 +39,54 @@ class Progress(Callback):
 
     def __init__(self, title: str = "training"):
         self.title = title
+        self._bar: RichProgress | None = None
+        self._training: TaskID | None = None
+        self._trials: TaskID | None = None
+
+    def on_trial(self, number: int, total: int, name: str) -> None:
+        """Advance the bar of the candidates; close it after the last."""
+        bar = self._opened()
+        if self._trials is None:
+            self._trials = bar.add_task(self.title, total=total, unit="candidates")
+        bar.update(self._trials, completed=number, description=f"{self.title}: {name}")
+        if number == total:
+            self._trials = None
+            self._close()
 
     def on_start(self, n_epochs: int) -> None:
-        """Open the bar."""
-        self._bar = RichProgress(
-            TextColumn("{task.description:<14}"),
-            BarColumn(),
-            TextColumn("{task.completed}/{task.total} epochs"),
-            TimeRemainingColumn(),
-            transient=True,
-        )
-        self._task = self._bar.add_task(self.title, total=n_epochs)
-        self._bar.start()
+        """Open the bar of a training."""
+        self._training = self._opened().add_task(self.title, total=n_epochs, unit="epochs")
 
     def on_epoch_end(self, epoch: int, history: History) -> None:
-        """Advance the bar."""
-        self._bar.update(self._task, completed=epoch + 1)
+        """Advance the bar of a training."""
+        if self._training is not None:
+            self._opened().update(self._training, completed=epoch + 1)
 
     def on_end(self, history: History) -> None:
-        """Close the bar."""
-        self._bar.stop()
+        """Close the bar of a training."""
+        if self._training is not None:
+            self._opened().remove_task(self._training)
+            self._training = None
+        if self._trials is None:
+            self._close()
+
+    def _opened(self) -> RichProgress:
+        if self._bar is None:
+            self._bar = RichProgress(
+                TextColumn("{task.description:<24}"),
+                BarColumn(),
+                TextColumn("{task.completed}/{task.total} {task.fields[unit]}"),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._bar.start()
+        return self._bar
+
+    def _close(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
 
 
 class Callbacks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -59,6 +60,21 @@ class History(Mapping[str, list[float]]):
             joined.messages += part.messages
         joined.stopped = self.stopped
         return joined
+
+    def state(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        return {
+            "columns": {name: list(column) for name, column in self.items()},
+            "n_epochs": self.n_epochs,
+            "stopped": self.stopped,
+            "messages": list(self.messages),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Become the history that said this."""
+        self._columns = {name: list(column) for name, column in state["columns"].items()}
+        self.n_epochs, self.stopped = state["n_epochs"], state["stopped"]
+        self.messages = list(state["messages"])
 
     def to_frame(self) -> pd.DataFrame:
         """One row per epoch, one column per figure."""

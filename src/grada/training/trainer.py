@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,7 +11,9 @@ import numpy as np
 import torch
 
 from grada.training.callbacks import Callback, Callbacks
+from grada.training.checkpoint import Kept
 from grada.training.diagnostics import (
+    AdaptationWarning,
     aligned,
     check_finite,
     fooled,
@@ -21,6 +24,7 @@ from grada.training.diagnostics import (
 )
 from grada.training.history import History
 from grada.training.players import Player
+from grada.training.resuming import Training
 from grada.training.schedules import (
     LearningRateSchedule,
     StrengthSchedule,
@@ -60,6 +64,12 @@ class Game(Protocol):
 
     def revive(self) -> None:
         """Go on against the discriminator of the last probe."""
+
+    def state(self) -> dict[str, Any]:
+        """All that changes in the game, its networks included: what a checkpoint holds."""
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from such a state; a game made anew plays on as the one that was kept."""
 
 
 class SoloGame:
@@ -114,6 +124,8 @@ class Trainer:
         retrained for a moment on frozen encodings. If that one beats the bound, the old one was
         dead, not fooled, and the game goes on against the fresh one. 0: never.
     callbacks : tuple of Callback
+    checkpoint : Kept, optional
+        Where the state of the training is kept, and taken up again.
     """
 
     epochs: int
@@ -126,24 +138,33 @@ class Trainer:
     tolerance: float = 1e-3
     probe_every: int = 0
     callbacks: tuple[Callback, ...] = ()
+    checkpoint: Kept | None = None
 
     def train(self, game: Game, rng: np.random.Generator) -> History:
         """Play to the end and return what happened."""
         history = History()
         history.stopped = f"all {self.epochs} epochs done"
+        training = Training(self.checkpoint, game, rng, history)
+        if training.resume():
+            for message in history.messages:
+                warnings.warn(message, AdaptationWarning, stacklevel=2)
+            return history
         with Callbacks(self.callbacks, history, self.epochs) as callbacks:
-            game.begin(rng)
-            for epoch in range(self.epochs):
+            if not history.n_epochs:
+                game.begin(rng)
+            for epoch in range(history.n_epochs, self.epochs):
                 history.append(self._epoch(game, epoch, rng))
                 callbacks.epoch_end(epoch)
                 if self._converged(game, history, rng) and self.early_stopping:
                     history.stopped = f"converged after {epoch + 1} of {self.epochs} epochs"
                     break
+                training.epoch_end()
         if game.adversarial:
             history.note(probe_loss=game.examine(rng))
             problem = review_game(history)
             if problem is not None:
                 warn(history, problem)
+        training.finish()
         return history
 
     def _epoch(self, game: Game, epoch: int, rng: np.random.Generator) -> dict[str, float]:

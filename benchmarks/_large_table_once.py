@@ -1,0 +1,126 @@
+"""One stage on a large table, in a process of its own.
+
+``python -m benchmarks._large_table_once STAGE FOLDER [MEBIBYTES]``: the stage is ``fit``,
+``predict`` or ``sklearn``. With a number of mebibytes, the operating system gives the process no
+more memory than that for its data.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+TABLE, EDGES, TRUTH, MODEL, OUT = "table.parquet", "edges.csv", "truth.npy", "model", "out.csv"
+EPOCHS = 20
+
+
+def main() -> None:
+    stage, folder = sys.argv[1], Path(sys.argv[2])
+    if len(sys.argv) > 3:
+        # The limit of data counts what is written to memory: heaps, arrays, stacks. The limit of
+        # the address space (RLIMIT_AS) would count mapped files too, and what libraries reserve
+        # and never touch. It must be set before torch and the like are imported.
+        cap = int(float(sys.argv[3]) * 2**20)
+        resource.setrlimit(resource.RLIMIT_DATA, (cap, cap))
+    start, used = time.perf_counter(), time.process_time()
+    figures = {"fit": fit, "predict": predict, "sklearn": logistic_regression}[stage](folder)
+    figures |= {
+        "seconds_with_imports": time.perf_counter() - start,
+        "cpu_seconds": time.process_time() - used,
+        **memory(),
+    }
+    print(json.dumps(figures))
+
+
+def fit(folder: Path) -> dict[str, Any]:
+    """Look at the table, store its rows, and train."""
+    from grada import AdaptedClassifier, methods
+    from grada.files import RowStore, read_graph, scan_table
+
+    start = time.perf_counter()
+    scan = scan_table(folder / TABLE, domain="place", label="answer")
+    scanned = time.perf_counter()
+    store = RowStore.build(scan, folder)
+    stored = time.perf_counter()
+    graph = read_graph(folder / EDGES, list(scan.rows_in)).graph
+    model = AdaptedClassifier(methods.GRDA(epochs=EPOCHS), graph, random_state=0)
+    model.fit(store.rows, store.labels, sample_domain=store.domains)
+    model.save(folder / MODEL)
+    columns = [column.to_dict() for column in scan.columns]
+    (folder / "columns.json").write_text(json.dumps(columns))
+    return {
+        "seconds": time.perf_counter() - start,
+        "scan_seconds": scanned - start,
+        "store_seconds": stored - scanned,
+        "train_seconds": time.perf_counter() - stored,
+        "epochs": model.history_.n_epochs,
+    }
+
+
+def predict(folder: Path) -> dict[str, Any]:
+    """Predict for all rows of the table."""
+    import grada
+    from grada.files import Column
+    from grada.tabular.predicting import predict_table
+
+    model = grada.load(folder / MODEL)
+    columns = [Column.from_dict(each) for each in json.loads((folder / "columns.json").read_text())]
+    start = time.perf_counter()
+    found = predict_table(model, columns, folder / TABLE, folder / OUT, domain="place")
+    seconds = time.perf_counter() - start
+    return {
+        "seconds": seconds,
+        "rows": found.rows,
+        "rows_per_second": found.rows / seconds,
+        "megabytes_written": (folder / OUT).stat().st_size / 1e6,
+    }
+
+
+def logistic_regression(folder: Path) -> dict[str, Any]:
+    """The same file with scikit-learn, which holds all of it in memory."""
+    import pandas as pd
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    start = time.perf_counter()
+    frame = pd.read_parquet(folder / TABLE)
+    answer = frame.pop("answer")
+    place = frame.pop("place")
+    read = time.perf_counter()
+    known = answer.notna().to_numpy()
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    model.fit(frame[known], answer[known])
+    fitted = time.perf_counter()
+    found = model.predict_proba(frame)
+    told = pd.DataFrame({"place": place, "prediction": model.classes_[found.argmax(axis=1)]})
+    told[[f"probability of {name}" for name in model.classes_]] = found
+    predicted = time.perf_counter()
+    told.to_csv(folder / "out-sklearn.csv", index=False)
+    written = time.perf_counter()
+    return {
+        "read_seconds": read - start,
+        "fit_seconds": fitted - read,
+        "predict_seconds": predicted - fitted,
+        "write_seconds": written - predicted,
+        # Reading counts, as it does on our side.
+        "rows_per_second": len(frame) / (read - start + written - fitted),
+    }
+
+
+def memory() -> dict[str, float]:
+    """Megabytes at the peak, with pages of mapped files and without, as the kernel counts."""
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return {
+        "peak_resident_mebibytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "resident_data_mebibytes_at_the_end": int(status["RssAnon"].split()[0]) / 1024,
+        "data_mebibytes_at_the_end": int(status["VmData"].split()[0]) / 1024,
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""``grada fit``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from grada._printing import columns_table, notes_text
+from grada.artefact import check_place
+from grada.cli._options import (
+    DomainColumn,
+    FeatureColumns,
+    GraphFile,
+    KindOption,
+    LabelColumn,
+    Seed,
+    Separator,
+    SourceNames,
+    TablePath,
+    command_line,
+    settings_in,
+    table_source,
+)
+from grada.cli._shared import AsJson, app, errors_in_words
+from grada.tabular import FittedTable, fit_table
+from grada.tabular.source import Reading
+
+
+@app.command()
+def fit(
+    table: TablePath,
+    domain: DomainColumn,
+    label: LabelColumn,
+    out: Annotated[Path, typer.Option(help="Folder of the model: new, empty, or a model.")],
+    features: FeatureColumns = None,
+    graph: GraphFile = None,
+    sources: SourceNames = None,
+    method: Annotated[str, typer.Option(help="Name of a method; see `grada methods`.")] = "auto",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A setting of the method."),
+    ] = None,
+    calibrate: Annotated[
+        bool,
+        typer.Option("--calibrate", help="Learn intervals from hidden sources; auto does anyway."),
+    ] = False,
+    kind: KindOption = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the state of the fit: killed, it goes on from there."),
+    ] = None,
+    random_state: Seed = 0,
+    separator: Separator = None,
+    as_json: AsJson = False,
+) -> None:
+    """Fit a model to a table; rows without a label, or outside --sources, are its targets."""
+    console = Console(stderr=True)
+    with errors_in_words():
+        source = table_source(table, domain, label, features, graph, sources, kind, separator)
+        wanted = settings_in(settings or [])
+        check_place(out)
+        reading = source.read()
+        if not as_json:
+            _show(console, reading)
+        fitted = fit_table(
+            source,
+            method=method,
+            settings=wanted,
+            calibrate=calibrate,
+            random_state=random_state,
+            checkpoint=checkpoint,
+            verbose=int(not as_json),
+            command=command_line(),
+            reading=reading,
+        )
+        fitted.save(out)
+    if as_json:
+        typer.echo(json.dumps(_summary(fitted, reading, out)))
+        return
+    _conclude(console, fitted, reading, out)
+
+
+def _show(console: Console, reading: Reading) -> None:
+    sources, targets = reading.roles()
+    rows = reading.rows
+    console.print(
+        f"{rows.path.name}: {rows.n_rows:,} rows, {len(sources)} domains with labels, "
+        f"{len(targets)} without; {reading.kind} of {reading.source.label}.",
+        highlight=False,
+        markup=False,
+    )
+    console.print(columns_table(rows.columns))
+    console.print(notes_text(reading.notes))
+
+
+def _conclude(console: Console, fitted: FittedTable, reading: Reading, out: Path) -> None:
+    told = [note for note in fitted.notes if note not in reading.notes]
+    console.print(notes_text(told))
+    if fitted.page is not None:
+        typer.echo(fitted.page.verdict)
+    typer.echo(f"Model: {out}. Next: grada predict {out} TABLE --out FILE; grada report {out}.")
+
+
+def _summary(fitted: FittedTable, reading: Reading, out: Path) -> dict[str, Any]:
+    sources, targets = reading.roles()
+    report = fitted.model.report_
+    return {
+        "model": str(out),
+        "method": fitted.model.method_.name,
+        "kind": fitted.kind,
+        "rows": reading.rows.n_rows,
+        "sources": sources,
+        "targets": targets,
+        "features": [column.to_dict() for column in fitted.columns],
+        "verdict": "" if fitted.page is None else fitted.page.verdict,
+        "report": None if report is None else report.to_dict(),
+        "notes": list(fitted.notes),
+    }

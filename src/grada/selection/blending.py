@@ -1,0 +1,204 @@
+r"""Blends of candidates for values: shares that depend on how far a domain is from the labels.
+
+Candidate :math:`i` is expected to have the error
+
+.. math:: \hat e_i(h) = P_{ii} \, \exp(b_i \, (h - \bar h))
+
+times what the plain model has, :math:`h` hops from the labels, with its error :math:`P_{ii}` on
+hidden sources, their mean hops :math:`\bar h`, and a trend :math:`b_i`: the slope of the log ratio
+of its error to the plain model's over the hops of the hidden sources, drawn to 0.1 as if three
+more sources had shown that. A lead may shrink farther than was seen, and does so in the estimate;
+it does not grow farther than was seen. The settings were chosen on the zoo's tuning part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from grada.selection.trials import MAX_HOPS, HeldOut, Trial
+
+Floats = NDArray[np.float64]
+
+#: The error of a blend has to be so much smaller than the plain model's, as a share of it.
+CLEARLY_SMALLER = 0.03
+#: A share of a blend below this is noise.
+_SMALLEST_SHARE = 0.05
+#: Candidates with so many times the error of the best are left out of a blend.
+_HOPELESS = 3.0
+#: Pull of a blend towards equal shares: with few hidden sources the errors are known badly.
+_PULL = 0.01
+#: Trend of the log ratio per hop before anything is seen, and how many sources that is worth.
+_USUAL_TREND = 0.1
+_WORTH = 3.0
+_LARGEST_LOG_RATIO = 3.0
+_HEAVY = 1e3
+#: Squared error, in standard units, that is none at all.
+_NO_ERROR = 1e-12
+
+
+@dataclass(frozen=True)
+class HopBlend:
+    """Shares of candidates in domains at one, two, ... hops from the labels.
+
+    Attributes
+    ----------
+    shares : array of shape (12, n_candidates)
+    ratio : array of shape (12,)
+        Expected error as a multiple of the plain model's.
+    """
+
+    shares: Floats
+    ratio: Floats
+
+    @classmethod
+    def same_everywhere(cls, shares: Floats) -> HopBlend:
+        """One and the same blend at all hops."""
+        n_hops = int(MAX_HOPS)
+        return cls(np.tile(shares, (n_hops, 1)), np.ones(n_hops))
+
+    def at(self, hops: Floats) -> Floats:
+        """Shares in domains or for rows at these hops, shape (n, n_candidates)."""
+        return self.shares[_level(hops)]
+
+    def ratio_at(self, hops: Floats) -> float:
+        """Mean expected ratio over domains at these hops."""
+        return float(self.ratio[_level(hops)].mean()) if len(hops) else 1.0
+
+
+def blend_by_hops(
+    trials: Sequence[Trial],
+    *,
+    usable: NDArray[np.bool_] | None = None,
+    surcharge: Floats | None = None,
+) -> HopBlend:
+    """The best blend at each number of hops, and the plain model where none is clearly better.
+
+    Parameters
+    ----------
+    trials : sequence of Trial
+        Tested on the same hidden sources, the plain model first.
+    usable : bool array of shape (n_candidates,), optional
+        Candidates that may have a share; the plain model always may.
+    surcharge : array of shape (n_candidates,), optional
+        By which share of its error each candidate is thought worse than it showed.
+
+    Returns
+    -------
+    HopBlend
+    """
+    products, count, hops = _by_domain(trials)
+    weight = count / count.sum()
+    dear = np.sqrt(1 + (np.zeros(len(trials)) if surcharge is None else surcharge))
+    products = products * dear[:, None] * dear
+    mean = np.tensordot(weight, products, axes=1)
+    slope = _trend(products, count, hops)
+    n_hops = int(MAX_HOPS)
+    shares, ratio = np.zeros((n_hops, len(trials))), np.ones(n_hops)
+    for level in range(n_hops):
+        believed = np.where(slope < 0, min(level + 1, hops.max()), level + 1)
+        grown = np.exp(slope * (believed - weight @ hops) / 2)
+        expected = mean * grown[:, None] * grown
+        found = blend(expected, usable=usable)
+        if expected[0, 0] > _NO_ERROR:  # nothing is to be gained where there is no error
+            ratio[level] = found @ expected @ found / expected[0, 0]
+        if ratio[level] > 1 - CLEARLY_SMALLER or found[0] == 1:
+            found, ratio[level] = np.eye(len(trials))[0], 1.0
+        shares[level] = found
+    return HopBlend(shares, ratio)
+
+
+def blended_held_out(trials: Sequence[Trial], blended: HopBlend) -> HeldOut:
+    """Predictions of a blend for hidden sources."""
+    parts = [trial.held_out for trial in trials if trial.held_out is not None]
+    shares = blended.at(parts[0].hops)
+    output = np.einsum("nc,cno->no", shares, np.stack([part.output for part in parts]))
+    return replace(parts[0], output=output)
+
+
+def hidden_errors(trials: Sequence[Trial]) -> Floats:
+    """Mean squared error of each candidate on hidden sources, all hidden domains alike."""
+    products, count, _ = _by_domain(trials)
+    errors: Floats = count @ np.einsum("daa->da", products) / count.sum()
+    return errors
+
+
+def blend(products: Floats, *, usable: NDArray[np.bool_] | None = None) -> Floats:
+    r"""Shares of the candidates with the smallest expected error.
+
+    .. math:: \min_{w \ge 0, \, \sum w = 1} w^\top P w / P_{00} + \rho |w|^2
+
+    Parameters
+    ----------
+    products : array of shape (n, n)
+        Mean products of the errors of every two candidates on hidden sources, the plain model
+        first.
+    usable : bool array of shape (n,), optional
+        Candidates that may have a share; the plain model always may.
+
+    Returns
+    -------
+    array of shape (n,)
+        Shares below 0.05 are set to zero.
+
+    Examples
+    --------
+    >>> blend(np.array([[1.0, 0.0], [0.0, 1.0]]))
+    array([0.5, 0.5])
+    >>> blend(np.array([[1.0, 0.9], [0.9, 4.0]]))
+    array([1., 0.])
+    """
+    errors = np.diag(products)
+    p = products / max(float(errors[0]), _NO_ERROR)
+    allowed = errors <= _HOPELESS * errors.min()
+    if usable is not None:
+        allowed &= usable
+    allowed[0] = True
+
+    # Non-negative least squares with one more, very heavy equation: the shares add up to one.
+    root = np.linalg.cholesky(p[np.ix_(allowed, allowed)] + (_PULL + 1e-9) * np.eye(allowed.sum()))
+    equations = np.vstack([root.T, np.full(len(root), _HEAVY)])
+    found, _ = nnls(equations, np.append(np.zeros(len(root)), _HEAVY))
+    shares = np.zeros(len(products))
+    shares[allowed] = found / found.sum()
+    shares[shares < _SMALLEST_SHARE] = 0
+    total: Floats = shares / shares.sum()
+    return total
+
+
+def _by_domain(trials: Sequence[Trial]) -> tuple[Floats, Floats, Floats]:
+    """Mean products of the errors of every two candidates in each hidden domain.
+
+    A domain that was hidden at several distances counts in part at each of them. Returned are
+    arrays of shapes (n, n_candidates, n_candidates), (n,) and (n,): products, counts and hops.
+    """
+    parts = [trial.held_out for trial in trials if trial.held_out is not None]
+    pairs = np.stack([parts[0].codes, parts[0].hops], axis=1)
+    seen, group = np.unique(pairs, axis=0, return_inverse=True)
+    group = group.ravel()
+    missed = np.stack([part.output - parts[0].truth for part in parts])
+    products = np.zeros((len(seen), len(parts), len(parts)))
+    np.add.at(products, group, np.einsum("ano,bno->nab", missed, missed))
+    products /= np.bincount(group)[:, None, None]
+    _, domain = np.unique(seen[:, 0], return_inverse=True)
+    return products, 1 / np.bincount(domain)[domain], seen[:, 1]
+
+
+def _trend(products: Floats, count: Floats, hops: Floats) -> Floats:
+    """By how much the log ratio of each error to the plain model's grows with every hop."""
+    errors = np.einsum("daa->da", products) + _NO_ERROR
+    log_ratio = np.log(errors / errors[:, :1]).clip(-_LARGEST_LOG_RATIO, _LARGEST_LOG_RATIO)
+    weight = count / count.sum()
+    away = hops - weight @ hops
+    moments = (count * away) @ (log_ratio - weight @ log_ratio)
+    slope: Floats = (moments + _WORTH * _USUAL_TREND) / (count @ away**2 + _WORTH)
+    slope[0] = 0.0  # that of the plain model itself
+    return slope
+
+
+def _level(hops: Floats) -> NDArray[np.intp]:
+    return np.clip(hops, 1, MAX_HOPS).astype(np.intp) - 1
