@@ -11,6 +11,7 @@ from rich.table import Table
 
 from benchmarks import (
     gradual,
+    large_table,
     memory,
     method_steps,
     pair_loss,
@@ -30,6 +31,7 @@ BENCHMARKS = {
     "memory": memory.run,
     "propagation": propagation.run,
     "gradual": gradual.run,
+    "large_table": large_table.run,
 }
 
 

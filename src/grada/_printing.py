@@ -264,7 +264,8 @@ def comparison_table(report: Report) -> Table:
         else "Squared error on hidden sources, in standard units"
     )
     table = Table(title=title, title_justify="left")
-    for name in ("method", "estimate", "on hidden sources", "share", "seconds", "remark"):
+    figures_of = ("estimate", "on hidden sources") if classes else ("error",)
+    for name in ("method", *figures_of, "share", "seconds", "remark"):
         table.add_column(name, justify="left" if name in ("method", "remark") else "right")
 
     def figure(value: float | None) -> str:
@@ -281,8 +282,8 @@ def comparison_table(report: Report) -> Table:
         share = f"{100 * each.share:.0f} %" if each.share else ""
         remark = f"left out: {each.problem}" if each.problem is not None else ""
         seconds = f"{each.seconds:.1f}"
-        figures = (figure(each.estimate), figure(each.hidden), share, seconds)
-        table.add_row(escape(each.name), *figures, escape(remark))
+        judged = (each.estimate, each.hidden) if classes else (each.estimate,)
+        table.add_row(escape(each.name), *map(figure, judged), share, seconds, escape(remark))
     return table
 
 

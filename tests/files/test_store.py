@@ -105,7 +105,7 @@ def test_what_cannot_be_stored_is_refused_in_words(tmp_path, monkeypatch):
     with pytest.raises(FileError, match="changed while it was read"):
         RowStore.build(scan)
     path.write_text("\n".join(["place,x,k,answer", *lines]) + "\n")
-    with pytest.raises(FileError, match="cannot hold the rows.*No such file"):
+    with pytest.raises(FileError, match=r"cannot hold the rows.*No such file"):
         RowStore.build(scan, tmp_path / "nowhere")
     full = os.statvfs_result((4096, 4096, 100, 1, 1, 100, 10, 10, 0, 255))
     monkeypatch.setattr(os, "statvfs", lambda _: full)

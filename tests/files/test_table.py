@@ -292,7 +292,7 @@ def test_types_of_parquet_are_believed(write):
             "d": [1.0, 2.0, 2.0],
             "zip": ["01", "02", "03"],
             "when": pd.to_datetime(["2024-01-01", "2024-01-02", None]),
-            "flag": pd.array([True, None, False], dtype="boolean"),
+            "flag": pd.array([True, False, None], dtype="boolean"),
             "kind": pd.Categorical(["u", "v", "u"]),
             "y": [0.5, np.nan, 1.5],
         }
@@ -302,7 +302,7 @@ def test_types_of_parquet_are_believed(write):
     assert rows.domains.tolist() == ["1", "2", "2"]
     assert rows.frame["zip"].tolist() == ["01", "02", "03"]
     assert rows.frame["when"].tolist()[:2] == [19723.0, 19724.0]
-    np.testing.assert_array_equal(rows.frame["flag"], [1.0, np.nan, 0.0])
+    np.testing.assert_array_equal(rows.frame["flag"], [1.0, 0.0, 0.5])  # the median fills gaps
     assert rows.columns[1].n_missing == 1
     assert rows.columns[1].first_missing == 3
     infinite = frame.assign(y=[0.5, np.inf, 1.5])
@@ -353,3 +353,33 @@ def test_leaks_are_looked_for_in_rows_from_the_whole_file(write):
     scanner.run(7_001)
     lines = np.concatenate([part.lines for part in scanner.sample])
     assert lines.tolist() == list(range(2, 60_002, 2))
+
+
+def test_gaps_are_filled_and_columns_that_targets_do_not_have_are_left_out(write):
+    text = "d,size,kind,later,y\na,1,u,5,0\na,,v,6,1\na,4,,7,0\na,2,u,8,1\nb,,,,\nb,9,v,,\n"
+    path = write(text.encode(), "rows.csv")
+    rows = read_table(path, domain="d", label="y")
+    assert rows.frame["size"].tolist() == [1, 3, 4, 2, 3, 9]
+    assert rows.frame["kind"].tolist() == ["u", "v", "(no value)", "u", "(no value)", "v"]
+    assert "later" not in rows.frame
+    assert any("'later' has no value where the label is missing" in note for note in rows.notes)
+    # Further rows are filled in the same way, also where there was no gap before.
+    other = write(b"d,size,kind\na,,\n", "more.csv")
+    part = next(read_chunks(other, rows.columns, domain="d"))
+    assert part.frame.iloc[0].tolist() == [3, "(no value)"]
+    asked = read_table(path, domain="d", label="y", features=["size", "later"])
+    assert asked.frame["later"].tolist()[-2:] == [6.5, 6.5]
+
+
+def test_several_columns_are_the_domain(write):
+    path = write(b"state,year,x,y\nOH,2001,1,0\nPA,2001,2,1\nOH,2002,3,\n", "rows.csv")
+    rows = read_table(path, domain="state|year", label="y")
+    assert rows.domains.tolist() == ["OH|2001", "PA|2001", "OH|2002"]
+    assert list(rows.frame) == ["x"]
+    part = next(read_chunks(path, rows.columns, domain="state|year"))
+    assert part.domains.tolist() == rows.domains.tolist()
+    gap = write(b"state,year,x,y\nOH,2001,1,0\nPA,,2,1\n", "gap.csv")
+    with pytest.raises(FileError, match="line 3 has no domain"):
+        read_table(gap, domain="state|year", label="y")
+    with pytest.raises(FileError, match=r"no column 'state\|yaer'"):
+        read_table(path, domain="state|yaer", label="y")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from typing import Annotated
 
 import typer
@@ -42,4 +44,7 @@ def _main(
 
 def main() -> None:
     """Entry point of the ``grada`` command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names that a terminal cannot show
+            stream.reconfigure(errors="backslashreplace")
     app()

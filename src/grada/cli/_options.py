@@ -17,7 +17,9 @@ from grada.tabular import TableSource
 TablePath = Annotated[
     Path, typer.Argument(help="Rows: CSV, TSV or Parquet, also packed with gzip or zstd.")
 ]
-DomainColumn = Annotated[str, typer.Option(help="Column with the domain of each row.")]
+DomainColumn = Annotated[
+    str, typer.Option(help="Column with the domain of each row; of several: state|year.")
+]
 LabelColumn = Annotated[
     str, typer.Option(help="Column with the label; empty in the rows to predict.")
 ]
@@ -109,9 +111,12 @@ def settings_in(pairs: Sequence[str]) -> dict[str, Any]:
             settings[name.strip()] = json.loads(value)
         except json.JSONDecodeError:
             settings[name.strip()] = value
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"--set {name.strip()}: the value is too long or too deep.") from error
     return settings
 
 
 def command_line() -> str:
     """What was typed, for reports."""
-    return shlex.join(["grada", *sys.argv[1:]])
+    typed = shlex.join(["grada", *sys.argv[1:]])
+    return typed.encode("utf-8", "backslashreplace").decode("utf-8")  # names that are no text

@@ -7,9 +7,8 @@ import warnings
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from grada._printing import comparison_table, notes_text, print_wide
+from grada._printing import comparison_table, print_wide
 from grada.cli._options import (
     DomainColumn,
     FeatureColumns,
@@ -23,7 +22,7 @@ from grada.cli._options import (
     names_in,
     table_source,
 )
-from grada.cli._shared import AsJson, app, errors_in_words
+from grada.cli._shared import AsJson, app, errors_in_words, say_notes, talk
 from grada.tabular import compare_table
 from grada.training import AdaptationWarning
 
@@ -49,7 +48,7 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Compare methods on a table without a label of its targets, and recommend one."""
-    console = Console(stderr=True)
+    console = talk()
     with errors_in_words(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         source = table_source(table, domain, label, features, graph, sources, kind, separator)
@@ -58,12 +57,12 @@ def compare(
             names=names_in(method_names),
             budget=budget,
             random_state=random_state,
-            verbose=int(not as_json),
+            verbose=int(console.is_terminal and not as_json),
         )
     told = [str(each.message) for each in caught if issubclass(each.category, AdaptationWarning)]
     if as_json:
         typer.echo(json.dumps({**found.to_dict(), "warnings": list(dict.fromkeys(told))}))
         return
-    console.print(notes_text([*found.notes, *dict.fromkeys(told)]))
+    say_notes(console, [*found.notes, *dict.fromkeys(told)])
     print_wide(comparison_table(found.report))
     typer.echo(found.advice)

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 import typer
+from numpy.typing import NDArray
 
 from grada.benchmark import TASKS, load_task
 from grada.cli._shared import AsJson, app, check_known, errors_in_words
 from grada.datasets import Task
 from grada.files import atomic_file, write_graph
+
+#: Names of the domain column, the features and the labels; otherwise they are numbered.
+_NAMES = {
+    "tpt48": (
+        "state",
+        ("jan", "feb", "mar", "apr", "may", "jun"),
+        ("jul", "aug", "sep", "oct", "nov", "dec"),
+    )
+}
 
 
 @app.command()
@@ -26,7 +37,7 @@ def export(
     with errors_in_words():
         check_known("task", [task_name], list(TASKS))
         task = load_task(task_name)
-        rows, truth = _tables(task)
+        rows, truth = _tables(task, task_name.partition("-")[0])
         out.mkdir(parents=True, exist_ok=True)
         files = [out / "rows.csv", out / "graph.csv", out / "truth.csv"]
         for path, frame in ((files[0], rows), (files[2], truth)):
@@ -40,28 +51,24 @@ def export(
         typer.echo(str(path))
 
 
-def _tables(task: Task) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _tables(task: Task, family: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rows with the visible labels, and the hidden ones."""
     X, y, domain = task.visible()
-    X = np.asarray(X)
+    X, y, truth = np.asarray(X), np.asarray(y), np.asarray(task.reveal())
     if X.ndim != 2:
         raise ValueError(
             f"The rows of {task.name} are no table: they have the shape {X.shape[1:]}."
         )
-    features = pd.DataFrame(X, columns=[f"x{i + 1}" for i in range(X.shape[1])])
-    hidden = np.isin(domain, task.targets)
-    labels = _labels(y)
-    truth = _labels(task.reveal())
-    rows = pd.concat([pd.Series(domain, name="domain"), features, labels], axis=1)
-    known = pd.concat([pd.Series(domain, name="domain"), truth], axis=1)[hidden]
+    numbered = [f"x{i + 1}" for i in range(X.shape[1])]
+    own, features, labels = _NAMES.get(family, ("domain", numbered, ("label",)))
+    names = pd.Series(domain, name=own)
+    rows = pd.concat([names, pd.DataFrame(X, columns=features), _frame(y, labels)], axis=1)
+    known = pd.concat([names, _frame(truth, labels)], axis=1)[np.isin(domain, task.targets)]
     return rows, known.reset_index(names="row")
 
 
-def _labels(y: object) -> pd.DataFrame:
-    values = np.asarray(y)
-    if values.ndim == 1:
-        whole = pd.Series(values, name="label")
-        if values.dtype.kind == "f" and np.all(np.isnan(values) | (values == np.round(values))):
-            whole = whole.astype("Int64")
-        return whole.to_frame()
-    return pd.DataFrame(values, columns=[f"label{i + 1}" for i in range(values.shape[1])])
+def _frame(y: NDArray[Any], names: Sequence[str]) -> pd.DataFrame:
+    """Labels as columns; whole numbers stay whole beside gaps."""
+    frame = pd.DataFrame(y.reshape(len(y), -1), columns=list(names))
+    whole: pd.DataFrame = frame.convert_dtypes() if y.ndim == 1 else frame
+    return whole

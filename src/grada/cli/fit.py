@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from grada._printing import columns_table, notes_text
+from grada import methods
+from grada._printing import columns_table
 from grada.artefact import check_place
 from grada.cli._options import (
     DomainColumn,
@@ -25,7 +26,7 @@ from grada.cli._options import (
     settings_in,
     table_source,
 )
-from grada.cli._shared import AsJson, app, errors_in_words
+from grada.cli._shared import AsJson, app, check_known, errors_in_words, say_notes, talk
 from grada.tabular import FittedTable, fit_table
 from grada.tabular.source import Reading
 
@@ -58,9 +59,10 @@ def fit(
     as_json: AsJson = False,
 ) -> None:
     """Fit a model to a table; rows without a label, or outside --sources, are its targets."""
-    console = Console(stderr=True)
+    console = talk()
     with errors_in_words():
         source = table_source(table, domain, label, features, graph, sources, kind, separator)
+        check_known("method", [method], list(methods.available()))
         wanted = settings_in(settings or [])
         check_place(out)
         reading = source.read()
@@ -73,7 +75,7 @@ def fit(
             calibrate=calibrate,
             random_state=random_state,
             checkpoint=checkpoint,
-            verbose=int(not as_json),
+            verbose=int(console.is_terminal and not as_json),
             command=command_line(),
             reading=reading,
         )
@@ -94,12 +96,12 @@ def _show(console: Console, reading: Reading) -> None:
         markup=False,
     )
     console.print(columns_table(rows.columns))
-    console.print(notes_text(reading.notes))
+    say_notes(console, reading.notes)
 
 
 def _conclude(console: Console, fitted: FittedTable, reading: Reading, out: Path) -> None:
     told = [note for note in fitted.notes if note not in reading.notes]
-    console.print(notes_text(told))
+    say_notes(console, told)
     if fitted.page is not None:
         typer.echo(fitted.page.verdict)
     typer.echo(f"Model: {out}. Next: grada predict {out} TABLE --out FILE; grada report {out}.")

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from grada._printing import findings_text, graph_table, neighbours_table
+from grada.cli._options import names_in
 from grada.cli._shared import AsJson, app, errors_in_words
 from grada.files import FileError, TableFile, atomic_file, read_graph, read_table, write_graph
 from grada.files.building import (
@@ -145,7 +146,7 @@ def graph_check(
         scan = None
         if table is not None and domain is not None:
             rows = TableFile.open(table, separator=separator)
-            names = None if sources is None else [name for name in sources.split(",") if name]
+            names = names_in(sources)
             scan = count_domains(rows, domain=domain, label=label, sources=names)
         edges = read_edges(graph, None if scan is None else list(scan.rows_in))
         findings = check_graph(edges, scan)

@@ -10,9 +10,9 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from grada._printing import notes_text, predictions_table, print_wide
+from grada._printing import predictions_table, print_wide
 from grada.cli._options import Separator
-from grada.cli._shared import AsJson, app, errors_in_words
+from grada.cli._shared import AsJson, app, errors_in_words, say_notes, talk
 from grada.files import TableFile
 from grada.tabular import extend_to_table, load_table_model, predict_table
 
@@ -39,7 +39,7 @@ def predict(
     as_json: AsJson = False,
 ) -> None:
     """Predict for every row of a table: class and probabilities, or value and interval."""
-    console = Console(stderr=True)
+    console = talk()
     with errors_in_words():
         fitted = load_table_model(model)
         column = fitted.domain if domain is None else domain
@@ -47,7 +47,7 @@ def predict(
         notes: list[str] = []
         if graph is not None:
             fitted, notes = extend_to_table(fitted, rows, graph, domain=column)
-        with _bar(console, quiet=as_json) as bar:
+        with _bar(console, quiet=as_json or not console.is_terminal) as bar:
             shown = bar.add_task("predicting", total=None)
             found = predict_table(
                 fitted.model,
@@ -62,7 +62,7 @@ def predict(
     if as_json:
         typer.echo(json.dumps({**found.to_dict(), "notes": notes}))
         return
-    console.print(notes_text(notes))
+    say_notes(console, notes)
     print_wide(predictions_table(found))
     typer.echo(f"{found.rows:,} predictions: {out}")
 

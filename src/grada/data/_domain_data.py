@@ -131,9 +131,10 @@ def read_table(
     """
     coder = LabelCoder.fit(labels)
     codes = graph.index(sample_domain)
-    features = X.encoder if isinstance(X, StoredRows) else FeatureEncoder().fit(X, allow_nd=allow_nd)
+    stored = isinstance(X, StoredRows)
+    features = X.encoder if stored else FeatureEncoder().fit(X, allow_nd=allow_nd)
     data = DomainData(
-        X=X.values if isinstance(X, StoredRows) else features.transform(X),
+        X=X.values if stored else features.transform(X),
         codes=codes,
         y=coder.encode(labels),
         weight=labels.weight.astype(np.float32),

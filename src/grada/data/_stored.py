@@ -54,6 +54,10 @@ class StoredRows:
             )
         return self.values
 
+    def take(self, rows: NDArray[np.intp]) -> StoredRows:
+        """Some of the rows, in a given order, in memory."""
+        return StoredRows(self.values[rows], self.encoder)
+
     def codes_of(self, column: str | int) -> NDArray[np.int64]:
         """Codes of the values of one column, for ``pair_on``.
 
@@ -64,7 +68,7 @@ class StoredRows:
             raise ValueError(f"pair_on names column {column!r}, which X does not have.")
         at = columns.index(column)
         n_before = sum(other < at for other in encoder.categorical)
-        if at not in encoder.categorical:
+        if at not in encoder.categorical or encoder.one_hot is None:
             codes, _ = pd.factorize(self.values[:, at - n_before])
             return np.asarray(codes, dtype=np.int64)
         widths = [len(each) for each in encoder.one_hot.categories_]

@@ -220,6 +220,7 @@ class _Scanner:
             raise self._error(f"column {quoted(domain)} cannot be the domain and the label.")
         self.features = self._features(own, features)
         self.wants_features = features is None or len(features) > 0
+        self.named_features = features is not None
         self.kept: list[Batch] | None = None
         self.rows_in: Counter[str] = Counter()
         self.labels_in: Counter[str] = Counter()
@@ -234,7 +235,8 @@ class _Scanner:
 
     def _features(self, own: list[str], features: Sequence[str] | None) -> list[str]:
         if features is None:
-            return [name for name in self.table.names if name not in own]
+            taken = {part for name in own for part in self.table.parts(name)}
+            return [name for name in self.table.names if name not in taken]
         chosen = self.table.check_columns(list(dict.fromkeys(features)))
         for name in own:
             if name in chosen:
@@ -380,6 +382,15 @@ class _Scanner:
             seen = [part.labels for part in sample if part.labels is not None]
             labels = pd.Series(np.concatenate(seen))
         for column in scan.columns:
+            if self._is_unknown_where_needed(frame[column.name], labels):
+                name = quoted(column.name)
+                scan.notes[:] = [
+                    note for note in scan.notes if not note.startswith(f"Column {name} has no ")
+                ]
+                scan.notes.append(
+                    f"Column {name} has no value where the label is missing: left out."
+                )
+                continue
             said = [identifier(profiles[column.name], column)]
             if labels is not None:
                 said.append(leak(frame[column.name], labels, scan.kind == "regression"))
@@ -391,7 +402,18 @@ class _Scanner:
                 )
             note = "; ".join([column.note, *found] if column.note else found)
             columns.append(replace(column, note=note, fill=_stand_in(column, frame[column.name])))
+        if scan.columns and not columns:
+            raise self._error(f"no feature is left. {scan.notes[-1]}")
         return columns
+
+    def _is_unknown_where_needed(
+        self, values: pd.Series[Any], labels: pd.Series[Any] | None
+    ) -> bool:
+        """Whether a column that nobody asked for has no value in any row to predict."""
+        if labels is None or self.named_features:
+            return False
+        hidden = labels.isna().to_numpy()
+        return bool(hidden.any() and values.isna().to_numpy()[hidden].all())
 
 
 def _stand_in(column: Column, seen: pd.Series[Any]) -> float | str:

@@ -145,12 +145,8 @@ class _Reader:
         if self.done > self.scan.n_rows:
             self.check_complete()
         numbers, texts = self.encoder.learn(part.frame)
-        parts = [numbers]
-        if texts is not None:
-            parts += [
-                coder.code(column)[:, None] for coder, column in zip(self.texts, texts.T, strict=True)
-            ]
-        raw.write(np.hstack(parts, dtype=np.float64))
+        codes = [] if texts is None else list(map(_Coder.code, self.texts, texts.T))
+        raw.write(np.column_stack([numbers, *codes]).tobytes())
         self.domains.codes[rows] = self.domains.code(part.domains)
         if part.labels is not None and self.scan.kind == "classification":
             self.classes.codes[rows] = self.classes.code(part.labels)
@@ -187,8 +183,9 @@ def _encoded(
             block = block.reshape(n_rows, -1)
             codes = block[:, n_numbers:].astype(np.int32)
             texts = [each[codes[:, at]] for at, each in enumerate(names)]
-            encoded = encoder.encode(block[:, :n_numbers], np.column_stack(texts) if texts else None)
-            file.write(encoded)
+            columns = np.column_stack(texts) if texts else None
+            encoded = encoder.encode(block[:, :n_numbers], columns)
+            file.write(encoded.tobytes())
         file.flush()
         # Shared, so that pages can go back to the file when memory is short; writable only
         # because torch warns of arrays that are not.

@@ -14,11 +14,13 @@ from typing import Literal, Self
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from grada.files._streams import ByteSource, refuse_other_formats
+from grada.files.columns import name_texts
 from grada.files.errors import FileError, counted, listed, near_miss, quoted
 
 #: Rows in a piece unless told otherwise.
@@ -160,16 +162,24 @@ class TableFile:
         self, columns: Sequence[str] | None = None, rows_per_chunk: int = ROWS_PER_CHUNK
     ) -> Iterator[Batch]:
         """The same as `chunks`, as Arrow columns with the places of the rows."""
-        wanted = self.check_columns(list(self.names if columns is None else columns))
+        asked = self.check_columns(list(self.names if columns is None else columns))
         if rows_per_chunk < 1:
             raise ValueError(f"rows_per_chunk must be at least 1, got {rows_per_chunk}")
-        if self.is_parquet:
-            return self._parquet_batches(wanted, rows_per_chunk)
-        return self._text_batches(wanted, rows_per_chunk)
+        joined = {name: self.parts(name) for name in asked if name not in self.names}
+        wanted = list(dict.fromkeys(part for name in asked for part in joined.get(name, [name])))
+        read = self._parquet_batches if self.is_parquet else self._text_batches
+        batches = read(wanted, rows_per_chunk)
+        return (_with_joined(batch, joined) for batch in batches) if joined else batches
+
+    def parts(self, name: str) -> list[str]:
+        """The columns that a name stands for: itself, or those between bars, ``state|year``."""
+        parts = [part.strip() for part in name.split("|")]
+        joined = name not in self.names and len(parts) > 1 and set(parts) <= set(self.names)
+        return parts if joined else [name]
 
     def check_columns(self, names: list[str]) -> list[str]:
         """Refuse a column that the file does not have, with the one that was probably meant."""
-        for name in names:
+        for name in (part for each in names for part in self.parts(each)):
             if name not in self.names:
                 meant = near_miss(name, self.names)
                 hint = f"Did you mean {quoted(meant)}? " if meant else ""
@@ -320,7 +330,8 @@ class TableFile:
         done = 0
         with self._source.seekable() as file:
             try:
-                table = pq.ParquetFile(file)
+                # By default all of the file that was read stays in memory until the end.
+                table = pq.ParquetFile(file, pre_buffer=False, buffer_size=2**18)
                 for batch in table.iter_batches(most, columns=[real[name] for name in wanted]):
                     columns = {name: _sound(batch.column(real[name])) for name in wanted}
                     lines = np.arange(done + 1, done + batch.num_rows + 1, dtype=np.int64)
@@ -329,6 +340,8 @@ class TableFile:
                         yield Batch(columns, lines)
                 if done != table.metadata.num_rows:
                     raise OSError(f"{done:,} of {table.metadata.num_rows:,} rows found")
+            except MemoryError:  # Arrow's is an ArrowException too, and says nothing of the file
+                raise
             except (pa.ArrowException, OSError) as error:
                 raise self._damaged_parquet(error) from None
 
@@ -350,6 +363,15 @@ class TableFile:
                 self.path,
                 f"columns {' and '.join(at[:5])} are both named {quoted(twice[0])}. Rename one.",
             )
+
+
+def _with_joined(batch: Batch, joined: dict[str, list[str]]) -> Batch:
+    """Add columns whose texts are those of several others with bars between; empty if one is."""
+    columns = dict(batch.columns)
+    for name, parts in joined.items():
+        texts = [pc.cast(name_texts(columns[part]), pa.large_string()) for part in parts]
+        columns[name] = pc.binary_join_element_wise(*texts, pa.scalar("|", pa.large_string()))
+    return Batch(columns, batch.lines)
 
 
 def _some_lines(lines: Iterator[str], most: int) -> list[str]:

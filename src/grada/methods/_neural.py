@@ -44,6 +44,8 @@ POSITIVE_REAL = Interval(Real, 0, None, closed="neither")
 #: Predictions this many standard deviations from the visible labels are called an explosion.
 EXPLODED = 10.0
 _PREDICT_ROWS = 16384
+#: Rows whose encodings stay in the cache of a processor.
+_CACHED_ROWS = 2048
 _PREDICT_IMAGES = 256
 _NOT_PROVEN = (
     "On source domains kept apart the network did not improve on ridge regression, so the "
@@ -435,7 +437,7 @@ class FittedNetwork(FittedMethod):
         # batches that images fit into.
         double = device.type == "cpu" and not own_encoder
         self.dtype = torch.float64 if double else torch.float32
-        self.batch_size = _PREDICT_IMAGES if own_encoder else _PREDICT_ROWS
+        self.batch_size = _PREDICT_IMAGES if own_encoder else _CACHED_ROWS
         self.network.to(self.dtype)
         self.sources = sources
         self.base: PlainBase | None = None
@@ -494,7 +496,8 @@ class FittedNetwork(FittedMethod):
         X: NDArray[np.float32],
         codes: NDArray[np.int64],
     ) -> Tensor:
-        outputs = [module(x, places).cpu() for x, places in self._batches(X, codes)]
+        with _one_thread(needed=self.dtype is torch.float64):
+            outputs = [module(x, places).cpu() for x, places in self._batches(X, codes)]
         return torch.cat(outputs).double()
 
     def _batches(
@@ -576,7 +579,7 @@ def _own_seed(seed: int, *, needed: bool) -> Iterator[None]:
 
 @contextmanager
 def _one_thread(*, needed: bool) -> Iterator[None]:
-    """Train small networks on one thread.
+    """Train and ask small networks on one thread.
 
     A second thread gains nothing on layers this small, and on a busy machine, or with several
     fits side by side, waiting for it costs many times the work.

@@ -150,7 +150,10 @@ class DomainEncoder(nn.Module):
 
     def _encode(self, x: Tensor, codes: Tensor) -> Tensor:
         row = self.raw(x).flatten(1)
-        domain = self.graph(self.embedding[codes])
+        if self.training or len(codes) <= len(self.embedding):
+            domain = self.graph(self.embedding[codes])
+        else:  # many rows a domain: once for each is enough
+            domain = self.graph(self.embedding)[codes]
         encoding: Tensor = self.joint(torch.cat([row, domain], dim=1))
         return encoding
 

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 
@@ -34,6 +35,7 @@ class TableWriter:
         self.format, self.compression = format_of(named)
         self._stack = ExitStack()
         self._writer: pq.ParquetWriter | None = None
+        self._begun = False
 
     def __enter__(self) -> Self:
         file = self._stack.enter_context(self.path.open("wb"))
@@ -58,18 +60,23 @@ class TableWriter:
     def write(self, columns: dict[str, Any]) -> None:
         """Write some rows: an array for each column, by name."""
         batch = pa.table({name: pa.array(values) for name, values in columns.items()})
-        self._first(batch)
+        if not self._begun:
+            self._begin(batch)
         if self._writer is not None:
             self._writer.write_table(batch)
             return
         text = pa.BufferOutputStream()
-        arrow_csv.write_csv(batch, text, self._options)
+        separator = _SEPARATORS[self.format]
+        style = "needed" if _needs_quotes(batch, separator) else "none"
+        options = arrow_csv.WriteOptions(
+            include_header=False, delimiter=separator, quoting_style=style
+        )
+        arrow_csv.write_csv(batch, text, options)
         self._sink.write(text.getvalue())
 
-    def _first(self, batch: pa.Table) -> None:
+    def _begin(self, batch: pa.Table) -> None:
         """What comes before the first rows."""
-        if self._writer is not None or hasattr(self, "_options"):
-            return
+        self._begun = True
         if self.format == ".parquet":
             self._writer = pq.ParquetWriter(self._sink, batch.schema)
             return
@@ -77,9 +84,16 @@ class TableWriter:
         header = io.StringIO()
         csv.writer(header, delimiter=separator, lineterminator="\n").writerow(batch.column_names)
         self._sink.write(header.getvalue().encode())
-        self._options = arrow_csv.WriteOptions(
-            include_header=False, delimiter=separator, quoting_style="needed"
-        )
+
+
+def _needs_quotes(batch: pa.Table, separator: str) -> bool:
+    """Whether a text must be quoted; Arrow would quote all texts or none."""
+    for column in batch.columns:
+        if pa.types.is_string(column.type):
+            odd = pc.match_substring_regex(pc.unique(column), f'["\r\n{separator}]')
+            if pc.any(odd).as_py():
+                return True
+    return False
 
 
 def format_of(path: str | os.PathLike[str]) -> tuple[str, str | None]:
