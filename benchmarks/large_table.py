@@ -62,6 +62,13 @@ def run(rows: int = ROWS) -> Result:
         },
         figures={"fit": fit, "predict": predict, "sklearn": peer, "accuracy": scores},
         requirements=[
+            # The system has seen to it: a fit that asks for more ends in an error.
+            Requirement(
+                "memory of the fit / cap",
+                Ratio.exact(fit["peak_data_mebibytes"] / cap),
+                "at most",
+                1,
+            ),
             Requirement(
                 "rows a second that predict writes",
                 Ratio.exact(predict["rows_per_second"]),

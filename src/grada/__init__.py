@@ -6,6 +6,7 @@
 'grda'
 """
 
+from grada import _environment as _environment  # isort: skip - before all others
 from grada import artefact, methods, selection, theory
 from grada.artefact import ArtefactError, load
 from grada.estimators import AdaptedClassifier, AdaptedRegressor

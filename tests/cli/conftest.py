@@ -70,7 +70,6 @@ def folder(tmp_path, monkeypatch):
     edges(AWKWARD).to_csv("awkward-edges.csv", index=False)
     for name, kind in (("rows.csv", "classification"), ("values.csv", "regression")):
         frame, known = plain_table(kind)
-        frame.where(known | (frame.columns != "y").reshape(1, -1).repeat(len(frame), 0).all(1))
         frame.loc[~known, "y"] = np.nan if kind == "regression" else None
         frame.to_csv(name, index=False)
     edges(STATES).to_csv("edges.csv", index=False)
@@ -107,5 +106,24 @@ def as_json():
     return lambda *arguments: strict(run(*arguments, "--json").stdout)
 
 
-def listing(folder: Path) -> list[str]:
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+@pytest.fixture
+def refused(folder):
+    """Run a command that must be refused: in a line or two, with nothing written or changed."""
+
+    def files() -> dict[Path, bytes | None]:
+        found = sorted(folder.rglob("*"))
+        return {
+            path: path.read_bytes() if path.stat().st_size < 1e6 else None
+            for path in found
+            if path.is_file()
+        } | dict.fromkeys(filter(Path.is_dir, found))
+
+    def refuse(*arguments):
+        before = files()
+        done = run(*arguments, code=2)
+        assert done.stdout == ""
+        assert 0 < len(done.stderr.strip().splitlines()) <= 2, done.stderr
+        assert files() == before
+        return done.stderr
+
+    return refuse

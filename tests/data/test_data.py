@@ -13,6 +13,7 @@ MISSING_CLASS_LABELS = {
     "nullable": pd.Series([3, 7, None], dtype="Int64"),
     "boolean": pd.Series([False, True, None], dtype="boolean"),
     "categorical": pd.Series(pd.Categorical(["no", "yes", None], categories=["yes", "no", "?"])),
+    "codes": pd.Categorical(["no", "yes", None], categories=["yes", "no", "?"]),
     "string dtype": pd.Series(["no", "yes", None], dtype="string"),
 }
 
@@ -24,6 +25,22 @@ def test_labels_with_gaps_in_every_form(form):
     np.testing.assert_array_equal(coder.encode(labels), [0, 1, -1])
     decoded = coder.decode(np.array([[0.9, 0.1], [0.2, 0.8]]))
     assert list(decoded) == list(np.asarray(MISSING_CLASS_LABELS[form], dtype=object)[:2])
+
+
+@pytest.mark.parametrize("settings", [{}, {"class_weight": "balanced"}, {"missing_label": 5}])
+def test_codes_are_read_as_the_labels_they_stand_for(settings):
+    y = [12, 5, None, 12, 3, 5, 12]
+    codes = pd.Categorical(y, categories=[12, 99, 3, 5])
+    weight = [1.0, 2.0, 3.0, 0.0, 1.0, 1.0, 1.0]
+    given, coded = (
+        Labels.read(form, kind="classification", sample_weight=weight, **settings)
+        for form in (np.array(y, dtype=object), codes)
+    )
+    np.testing.assert_array_equal(coded.values, given.values)
+    np.testing.assert_array_equal(coded.weight, given.weight)
+    np.testing.assert_array_equal(coded.classes, given.classes)
+    assert coded.classes.dtype == given.classes.dtype
+    assert weight == [1.0, 2.0, 3.0, 0.0, 1.0, 1.0, 1.0]
 
 
 def test_another_value_can_mean_missing():

@@ -12,7 +12,7 @@ from grada.files import FileError, RowStore, read_table, scan_table
 
 
 def table(folder: Path, *, n_rows: int = 400, kind: str = "classification") -> Path:
-    """A table of mixed types, sorted so that no piece of it looks like the whole."""
+    """A table of mixed types, in such an order that no piece of it looks like the whole."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         {
@@ -20,7 +20,11 @@ def table(folder: Path, *, n_rows: int = 400, kind: str = "classification") -> P
             "day": pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(n_rows), unit="D"),
             "size": 1e6 + np.sort(rng.normal(size=n_rows)),
             "big": rng.random(n_rows) < 0.5,
-            "colour": np.sort(rng.choice(["red", "blue", "grün"], n_rows)),
+            "colour": np.where(
+                np.arange(n_rows) < n_rows / 2,
+                rng.choice(["red", "blue"], n_rows),
+                rng.choice(["grün", "azure", "red"], n_rows),
+            ),
         }
     )
     high = frame["size"] > 1e6

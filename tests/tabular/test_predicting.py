@@ -1,5 +1,7 @@
 """Predictions in a file are those of the model, row by row, or there is no file."""
 
+import errno
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from grada import AdaptedClassifier, AdaptedRegressor, DomainGraph
 from grada.files import Column, FileError, read_table
 from grada.tabular import predict_table
+from grada.tabular._writing import TableWriter
 
 COLUMNS = [Column("size", "number"), Column("colour", "text")]
 GRAPH = DomainGraph.chain(["a, b", "c", "d"])
@@ -152,6 +155,21 @@ def test_an_interrupt_leaves_nothing(table, tmp_path):
                 on_rows=interrupt,
             )
         assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_failure_to_write_the_last_rows_is_not_lost(table, tmp_path, monkeypatch):
+    model, _ = classifier(table)
+    before, write = sorted(tmp_path.iterdir()), TableWriter.write
+
+    def fail_at_the_end(writer, columns):
+        if columns["line"][-1] == 61:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(writer, columns)
+
+    monkeypatch.setattr(TableWriter, "write", fail_at_the_end)
+    with pytest.raises(OSError, match=r"o\.csv: no space left"):
+        predict_table(model, COLUMNS, table, tmp_path / "o.csv", domain="place", rows_per_chunk=7)
+    assert sorted(tmp_path.iterdir()) == before
 
 
 def test_places_that_predictions_cannot_go_to_are_refused(table, tmp_path):

@@ -1,7 +1,7 @@
 """A fitted model as a folder: JSON and safetensors, read without running code.
 
 ``model.json`` says what the model is and how its parts are put together, ``tensors.safetensors``
-holds all numbers, ``graph.json`` the domains and their edges, ``part-*.skops`` models of
+holds all numbers, ``graph.json`` the domains and their edges, ``parts.skops`` models of
 scikit-learn, and ``card.md`` tells a person what this is.
 """
 

@@ -21,6 +21,7 @@ from grada.artefact._card import model_card
 from grada.artefact._graphs import read_graphs, write_graphs
 from grada.artefact._pack import Packer
 from grada.artefact._registry import ArtefactError
+from grada.artefact._scikit import PARTS, write_scikit
 from grada.artefact._summary import summary_of, versions
 from grada.artefact._unpack import Unpacker
 from grada.files.atomic import atomic_folder, existing_folder
@@ -32,7 +33,7 @@ _FORMAT = "grada model"
 _MAIN, _TENSORS, _GRAPHS, _CARD = "model.json", "tensors.safetensors", "graph.json", "card.md"
 #: The only names of files that are ever opened, so that none leads out of the folder.
 _FILE = re.compile(
-    rf"{re.escape(_TENSORS)}|{re.escape(_GRAPHS)}|{re.escape(_CARD)}|part-\d+\.skops"
+    rf"{re.escape(_TENSORS)}|{re.escape(_GRAPHS)}|{re.escape(_CARD)}|{re.escape(PARTS)}"
     r"|table\.json|page\.json"
 )
 #: What the command line keeps beside a model: how its table is read, and the data of its report.
@@ -64,7 +65,7 @@ def save(
         _TENSORS: safetensors.numpy.save(packer.tensors),
         _GRAPHS: write_graphs(packer.graphs),
         _CARD: model_card(estimator, summary).encode("utf-8", "replace"),
-        **packer.parts,
+        **({PARTS: write_scikit(packer.parts)} if packer.parts else {}),
         **(extras or {}),
     }
     main = {
@@ -134,7 +135,7 @@ def load(
             files.pop(name, None)
         tensors = _tensors(files.pop(_TENSORS))
         graphs = read_graphs(files.pop(_GRAPHS))
-        estimator = Unpacker(tensors, files, graphs, given).unpack(main["structure"])
+        estimator = Unpacker(tensors, files.get(PARTS), graphs, given).unpack(main["structure"])
     except (ArtefactError, MemoryError):
         raise
     except Exception as error:  # whatever a file made by somebody else can bring about

@@ -28,7 +28,7 @@ from grada.artefact._registry import (
     is_registered,
     name_of,
 )
-from grada.artefact._scikit import holds_rows, is_scikit, write_scikit
+from grada.artefact._scikit import holds_rows, is_scikit
 from grada.graph import DomainGraph
 from grada.methods._neural import _PREDICT_IMAGES, FittedNetwork, NeuralMethod
 
@@ -51,8 +51,8 @@ class Packer:
     Attributes
     ----------
     tensors : dict of str to array
-    parts : dict of str to bytes
-        Files of scikit-learn models.
+    parts : list of scikit-learn models, each with where it is
+        They are written into one file.
     encoders : list of str
         Classes of the user's own modules.
     holds : set of str
@@ -61,7 +61,7 @@ class Packer:
 
     def __init__(self) -> None:
         self.tensors: dict[str, NDArray[Any]] = {}
-        self.parts: dict[str, bytes] = {}
+        self.parts: list[tuple[object, str]] = []
         self._graphs: dict[DomainGraph, int] = {}
         self.encoders: list[str] = []
         self.holds: set[str] = set()
@@ -233,11 +233,10 @@ class Packer:
         }
 
     def _part(self, value: object, where: str) -> Node:
-        file = f"part-{len(self.parts)}.skops"
-        self.parts[file] = write_scikit(value, where)
         if holds_rows(value):
             self.holds.add(ROWS)
-        return {"scikit-learn": file}
+        self.parts.append((value, where))
+        return {"scikit-learn": len(self.parts) - 1}
 
     def _object(self, value: Any, where: str) -> Node:
         cls = type(value)

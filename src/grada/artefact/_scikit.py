@@ -7,12 +7,15 @@ import io
 import json
 import re
 import zipfile
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from grada.artefact._registry import ArtefactError
 
+#: The file of all parts.
+PARTS = "parts.skops"
 #: Kinds of nodes that skops may build; not partial functions, methods and calls of operators.
 _LOADERS = frozenset(
     {
@@ -56,31 +59,44 @@ def is_scikit(value: object) -> bool:
     return type(value).__module__.partition(".")[0] == "sklearn" and not isinstance(value, type)
 
 
-def write_scikit(value: object, where: str) -> bytes:
-    """A part as bytes; refused if it holds what could not be read again."""
+def write_scikit(parts: Sequence[tuple[object, str]]) -> bytes:
+    """All parts, each given with where it is, as bytes; refused if one could not be read again."""
     try:
-        data = bytes(_skops().dumps(value))
+        return _checked([value for value, _ in parts])
+    except ArtefactError:
+        for value, where in parts:
+            try:
+                _checked([value])
+            except ArtefactError as error:
+                named = f"{where} ({type(value).__name__}) cannot be saved: {error}"
+                raise ArtefactError(named) from None
+        raise
+
+
+def _checked(values: list[object]) -> bytes:
+    try:
+        data = bytes(_skops().dumps(values))
         _inner_types(data)
     except ArtefactError as error:
         raise ArtefactError(
-            f"{where} ({type(value).__name__}) cannot be saved: {error} Use scikit-learn's own "
-            "models and numpy's functions only."
+            f"{error} Use scikit-learn's own models and numpy's functions only."
         ) from None
     except Exception as error:  # skops names no common base of what it may raise
-        raise ArtefactError(
-            f"{where} ({type(value).__name__}) cannot be saved without pickle: {error}"
-        ) from error
+        raise ArtefactError(f"it would need pickle: {error}") from error
     return data
 
 
-def read_scikit(data: bytes, file: str) -> Any:
-    """The part again; anything but scikit-learn's and numpy's own types is refused by name."""
+def read_scikit(data: bytes) -> list[Any]:
+    """The parts again; anything but scikit-learn's and numpy's own types is refused by name."""
     try:
-        return _skops().loads(data, trusted=_inner_types(data))
+        parts = _skops().loads(data, trusted=_inner_types(data))
     except ArtefactError as error:
-        raise ArtefactError(f"{file}: {error}") from None
+        raise ArtefactError(f"{PARTS}: {error}") from None
     except Exception as error:
-        raise ArtefactError(f"{file} is no part of a model that can be read: {error}") from error
+        raise ArtefactError(f"{PARTS} holds no parts that can be read: {error}") from error
+    if not isinstance(parts, list):
+        raise ArtefactError(f"{PARTS} is malformed: it holds no list of parts.")
+    return parts
 
 
 def holds_rows(value: object, depth: int = 6) -> bool:

@@ -27,7 +27,8 @@ class Unpacker:
     Parameters
     ----------
     tensors : mapping of str to array
-    parts : mapping of str to bytes
+    parts : bytes, optional
+        The scikit-learn models.
     graphs : sequence of DomainGraph
     encoders : sequence of nn.Module
         The user's own modules, which are never in the folder.
@@ -36,11 +37,12 @@ class Unpacker:
     def __init__(
         self,
         tensors: Mapping[str, NDArray[Any]],
-        parts: Mapping[str, bytes],
+        parts: bytes | None,
         graphs: Sequence[DomainGraph],
         encoders: Sequence[nn.Module],
     ):
-        self.tensors, self.parts, self.graphs, self.encoders = tensors, parts, graphs, encoders
+        self.tensors, self.graphs, self.encoders = tensors, graphs, encoders
+        self.parts: list[Any] = [] if parts is None else read_scikit(parts)
         self._made: dict[int, Any] = {}
         self._makers: dict[str, Callable[[Node], Any]] = {
             "float": lambda node: float(node["float"]),
@@ -160,10 +162,10 @@ class Unpacker:
         return made
 
     def _part(self, node: Node) -> Any:
-        file = node["scikit-learn"]
-        if file not in self.parts:
-            raise ArtefactError(f"model.json asks for the part {file!r}, which the folder lacks.")
-        return read_scikit(self.parts[file], file)
+        number = node["scikit-learn"]
+        if type(number) is not int or not 0 <= number < len(self.parts):
+            raise ArtefactError(f"model.json asks for part {number!r}, which the folder lacks.")
+        return self.parts[number]
 
     def _object(self, node: Node) -> Any:
         cls = _class(node["object"])

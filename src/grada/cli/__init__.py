@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from grada import __version__
 from grada.cli import bench, compare, demo, export, fit, graph, methods, predict, report
-from grada.cli._shared import app
+from grada.cli._shared import WRONG_INPUT, app
 
 __all__ = [
     "app",
@@ -47,4 +49,15 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # names that a terminal cannot show
             stream.reconfigure(errors="backslashreplace")
-    app()
+    try:
+        try:
+            app()
+        finally:
+            if sys.stdout is not None:  # it is when standard output is closed
+                sys.stdout.flush()
+    except OSError as error:
+        # Results go to a full disk or a device that failed; what is left of them is let go.
+        with Path(os.devnull).open("w") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        typer.echo(f"Cannot write to standard output: {error.strerror}.", err=True)
+        sys.exit(WRONG_INPUT)

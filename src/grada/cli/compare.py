@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from grada import methods
 from grada._printing import comparison_table, print_wide
 from grada.cli._options import (
     DomainColumn,
@@ -22,7 +23,7 @@ from grada.cli._options import (
     names_in,
     table_source,
 )
-from grada.cli._shared import AsJson, app, errors_in_words, say_notes, talk
+from grada.cli._shared import AsJson, app, check_known, errors_in_words, say_notes, talk
 from grada.tabular import compare_table
 from grada.training import AdaptationWarning
 
@@ -52,9 +53,11 @@ def compare(
     with errors_in_words(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         source = table_source(table, domain, label, features, graph, sources, kind, separator)
+        names = names_in(method_names)
+        check_known("method", names or [], list(methods.available()))
         found = compare_table(
             source,
-            names=names_in(method_names),
+            names=names,
             budget=budget,
             random_state=random_state,
             verbose=int(console.is_terminal and not as_json),

@@ -43,11 +43,11 @@ def demo(
     }
     figures = {}
     with errors_in_words():
+        out.mkdir(parents=True, exist_ok=True)
         for title, task in shown.items():
             results = _demonstrate(title, task, random_state, quiet=as_json)
             figures[task.name] = {result.method: result.to_dict() for result in results}
         page = _page(generated, random_state)
-        out.mkdir(parents=True, exist_ok=True)
         write_page(page, out / "report.html")
     if as_json:
         # The first task's figures stand on top, as they did when it was the only one.

@@ -27,7 +27,9 @@ from grada.cli._options import (
     table_source,
 )
 from grada.cli._shared import AsJson, app, check_known, errors_in_words, say_notes, talk
+from grada.files import FileError
 from grada.tabular import FittedTable, fit_table
+from grada.tabular.fitting import make_estimator, make_method
 from grada.tabular.source import Reading
 
 
@@ -64,8 +66,13 @@ def fit(
         source = table_source(table, domain, label, features, graph, sources, kind, separator)
         check_known("method", [method], list(methods.available()))
         wanted = settings_in(settings or [])
+        make_method(method, wanted)
         check_place(out)
-        reading = source.read()
+        if checkpoint is not None and checkpoint.is_file():
+            raise FileError(checkpoint, "is a file: give a folder as --checkpoint.")
+        reading = source.read(scratch=out.parent)
+        reading.check_targets(method)
+        make_estimator(reading.kind, method, wanted)  # refuses a method of the other kind
         if not as_json:
             _show(console, reading)
         fitted = fit_table(
@@ -88,14 +95,13 @@ def fit(
 
 def _show(console: Console, reading: Reading) -> None:
     sources, targets = reading.roles()
-    rows = reading.rows
     console.print(
-        f"{rows.path.name}: {rows.n_rows:,} rows, {len(sources)} domains with labels, "
-        f"{len(targets)} without; {reading.kind} of {reading.source.label}.",
+        f"{reading.source.table.name}: {reading.n_rows:,} rows, {len(sources)} domains with "
+        f"labels, {len(targets)} without; {reading.kind} of {reading.source.label}.",
         highlight=False,
         markup=False,
     )
-    console.print(columns_table(rows.columns))
+    console.print(columns_table(reading.columns))
     say_notes(console, reading.notes)
 
 
@@ -114,7 +120,7 @@ def _summary(fitted: FittedTable, reading: Reading, out: Path) -> dict[str, Any]
         "model": str(out),
         "method": fitted.model.method_.name,
         "kind": fitted.kind,
-        "rows": reading.rows.n_rows,
+        "rows": reading.n_rows,
         "sources": sources,
         "targets": targets,
         "features": [column.to_dict() for column in fitted.columns],

@@ -213,7 +213,7 @@ def _unnamed(folder: Path) -> BinaryIO:
 
 def _refuse_gaps(scan: TableScan) -> None:
     for column in scan.columns:
-        if column.n_missing:
+        if column.n_missing and column.fill is None:
             raise FileError(
                 scan.table.path,
                 f"{scan.table.place} {column.first_missing or 0:,}, column {quoted(column.name)} "

@@ -87,8 +87,7 @@ def compare_table(
         random_state=random_state,
         verbose=verbose,
     )
-    rows = reading.rows
-    estimator.fit(rows.frame, reading.labels, sample_domain=rows.domains)
+    estimator.fit(reading.X, reading.labels, sample_domain=reading.domains)
     report = estimator.report_
     if report is None:
         raise AssertionError("auto always reports")

@@ -113,25 +113,24 @@ def fit_table(
         checkpoint=checkpoint,
         verbose=verbose,
     )
-    rows = reading.rows
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        estimator.fit(rows.frame, reading.labels, sample_domain=rows.domains)
+        estimator.fit(reading.X, reading.labels, sample_domain=reading.domains)
     told = [str(each.message) for each in caught if issubclass(each.category, AdaptationWarning)]
     notes = [*reading.notes, *dict.fromkeys(told)]
     page = collect(
         estimator,
-        rows.frame,
+        reading.X,
         reading.labels,
-        rows.domains,
-        title=f"{source.label} in {rows.path.name}",
+        reading.domains,
+        title=f"{source.label} in {source.table.name}",
         notes=notes,
         checksums=reading.checksums,
         command=command,
         random_state=random_state,
     )
     return FittedTable(
-        estimator, rows.columns, source.domain, source.label, page, notes=tuple(notes)
+        estimator, reading.columns, source.domain, source.label, page, notes=tuple(notes)
     )
 
 
@@ -152,22 +151,39 @@ def make_estimator(
     -------
     AdaptedClassifier or AdaptedRegressor
     """
-    chosen = methods.resolve(method)
+    chosen = make_method(method, settings)
     if kind not in chosen.kinds:
         known = [info.name for info in methods.available().values() if kind in info.kinds]
         raise ValueError(
             f"Method {method!r} does {' and '.join(chosen.kinds)} only, and this is {kind}. "
             f"Methods for it: {', '.join(known)}."
         )
-    known = sorted(chosen.get_params(deep=False))
-    for name in settings or {}:
-        if name not in known:
-            raise ValueError(
-                f"Method {method!r} has no setting {name!r}. It has: {', '.join(known)}."
-            )
-    chosen.set_params(**(settings or {}))
     estimator = AdaptedClassifier if kind == "classification" else AdaptedRegressor
     return estimator(chosen, **options)
+
+
+def make_method(name: str, settings: Mapping[str, Any] | None) -> methods.Method:
+    """A method by its name, with settings that are known and in their range.
+
+    Parameters
+    ----------
+    name : str
+    settings : mapping of names to values, optional
+
+    Returns
+    -------
+    Method
+    """
+    chosen = methods.resolve(name)
+    known = sorted(chosen.get_params(deep=False))
+    for setting in settings or {}:
+        if setting not in known:
+            raise ValueError(
+                f"Method {name!r} has no setting {setting!r}. It has: {', '.join(known)}."
+            )
+    chosen.set_params(**(settings or {}))
+    chosen._validate_params()
+    return chosen
 
 
 def load_table_model(path: str | PathLike[str]) -> FittedTable:

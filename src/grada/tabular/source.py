@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from grada.data import Kind
-from grada.files import Column, FileError, GraphFile, TableFile, TableRows, read_graph, read_table
+from grada.data import Kind, StoredRows
+from grada.files import (
+    Column,
+    FileError,
+    GraphFile,
+    TableFile,
+    TableRows,
+    TableScan,
+    read_graph,
+    read_table,
+    scan_table,
+)
+from grada.files.store import RowStore
 from grada.graph import DomainGraph
+
+#: Bytes of a file from which on its rows are kept in a mapped file instead of in memory.
+LARGE = 100 * 2**20
 
 
 @dataclass(frozen=True)
@@ -50,30 +64,117 @@ class TableSource:
         """The table, not yet read."""
         return TableFile.open(self.table, separator=self.separator)
 
-    def read(self) -> Reading:
-        """Read the table into memory, and the graph."""
-        rows = read_table(
-            self.open(),
-            domain=self.domain,
-            label=self.label,
-            features=self.features,
-            sources=self.sources,
-            kind=self.kind,
-        )
-        return Reading(self, rows, self.read_graph(list(dict.fromkeys(rows.domains.tolist()))))
+    def read(self, *, scratch: Path | None = None, large: int = LARGE) -> Reading:
+        """Read the table and the graph: a small table into memory, a large one into a store.
 
-    def read_graph(self, domains: Sequence[str]) -> GraphFile | None:
+        Parameters
+        ----------
+        scratch : path, optional
+            Folder with room for the store; by default that of temporary files.
+        large : int
+            Bytes of a file from which on its rows are kept in a store.
+
+        Returns
+        -------
+        Reading
+        """
+        table = self.open()
+        asked: dict[str, Any] = {
+            "domain": self.domain,
+            "label": self.label,
+            "features": self.features,
+            "sources": self.sources,
+            "kind": self.kind,
+        }
+        if table.path.stat().st_size < large:
+            rows = read_table(table, **asked)
+            return Reading.of_rows(self, rows, self._edges(rows.domains))
+        scan = scan_table(table, **asked)
+        edges = self._edges(list(scan.rows_in))  # refused before the table is read once more
+        return Reading.of_store(self, scan, RowStore.build(scan, scratch), edges)
+
+    def _edges(self, domains: Any) -> GraphFile | None:
         """The graph with all domains of the table; None if none is given."""
-        return None if self.graph is None else read_graph(self.graph, domains)
+        return None if self.graph is None else read_graph(self.graph, dict.fromkeys(domains))
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Rows and graph of a source, in memory."""
+    """Rows and graph of a source, ready for ``fit``.
+
+    Attributes
+    ----------
+    source : TableSource
+    X : DataFrame or StoredRows
+    labels : array or Categorical
+        Visible labels, with gaps.
+    domains : array or Categorical
+    kind : {"classification", "regression"}
+    columns : list of Column
+        The features.
+    edges : GraphFile, optional
+    rows_in, labels_in : dict of str to int
+        Rows and visible labels of every domain.
+    remarks : list of str
+        About the table.
+    sha256 : str
+        Of the table.
+    """
 
     source: TableSource
-    rows: TableRows
+    X: pd.DataFrame | StoredRows
+    labels: Any
+    domains: Any
+    kind: Kind
+    columns: list[Column]
     edges: GraphFile | None
+    rows_in: dict[str, int]
+    labels_in: dict[str, int]
+    remarks: list[str]
+    sha256: str
+
+    @classmethod
+    def of_rows(cls, source: TableSource, rows: TableRows, edges: GraphFile | None) -> Reading:
+        """Rows in memory."""
+        known = rows.domains[~pd.isna(rows.labels)]
+        return cls(
+            source,
+            rows.frame,
+            rows.labels,
+            rows.domains,
+            _settled(rows.kind),
+            rows.columns,
+            edges,
+            dict(Counter(rows.domains.tolist())),
+            dict(Counter(known.tolist())),
+            rows.notes,
+            rows.sha256,
+        )
+
+    @classmethod
+    def of_store(
+        cls, source: TableSource, scan: TableScan, store: RowStore, edges: GraphFile | None
+    ) -> Reading:
+        """Rows in a mapped file."""
+        remark = f"The table is large: its {scan.n_rows:,} rows are read from a mapped file."
+        return cls(
+            source,
+            store.rows,
+            store.labels,
+            store.domains,
+            _settled(scan.kind),
+            scan.columns,
+            edges,
+            scan.rows_in,
+            scan.labels_in,
+            [*scan.notes, remark],
+            scan.table.sha256,
+        )
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return sum(self.rows_in.values())
 
     @property
     def graph(self) -> DomainGraph | None:
@@ -81,49 +182,36 @@ class Reading:
         return None if self.edges is None else self.edges.graph
 
     @property
-    def labels(self) -> Any:
-        """Visible labels, with gaps."""
-        return self.rows.labels
-
-    @property
     def notes(self) -> list[str]:
         """What was decided and what looks odd, about the table and about the graph."""
-        return [*self.rows.notes, *([] if self.edges is None else self.edges.notes)]
-
-    @property
-    def kind(self) -> Kind:
-        """What is predicted."""
-        if self.rows.kind is None:
-            raise ValueError("There is no column of labels.")
-        return self.rows.kind
-
-    @property
-    def columns(self) -> list[Column]:
-        """The features."""
-        return self.rows.columns
+        return [*self.remarks, *([] if self.edges is None else self.edges.notes)]
 
     @property
     def checksums(self) -> dict[str, str]:
         """SHA-256 of the files."""
-        found = {self.rows.path.name: self.rows.sha256}
+        found = {self.source.table.name: self.sha256}
         if self.source.graph is not None:
             found[self.source.graph.name] = sha256(self.source.graph.read_bytes()).hexdigest()
         return found
 
     def roles(self) -> tuple[list[str], list[str]]:
         """Domains with labels, and without."""
-        known = ~pd.isna(self.rows.labels)
-        sources = np.unique(self.rows.domains[known].astype(str)).tolist()
-        rest = np.setdiff1d(self.rows.domains.astype(str), sources).tolist()
-        return sources, rest
+        sources = sorted(name for name, n in self.labels_in.items() if n)
+        return sources, sorted(set(self.rows_in).difference(sources))
 
     def check_targets(self, method: str) -> None:
         """Refuse a table without gaps in its labels, where there is nothing to adapt to."""
-        if self.rows.has_targets or method == "plain":
+        if sum(self.labels_in.values()) < self.n_rows or method == "plain":
             return
         raise FileError(
-            self.rows.path,
+            self.source.table,
             f"every row has a label in column {self.source.label!r}: there is nothing to adapt to. "
             "Name the domains whose labels may be used with --sources, or fit an ordinary model "
             "with --method plain.",
         )
+
+
+def _settled(kind: Kind | None) -> Kind:
+    if kind is None:
+        raise ValueError("There is no column of labels.")
+    return kind

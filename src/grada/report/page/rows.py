@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from grada.data import LazyRows
+from grada.data import LazyRows, StoredRows
 from grada.graph import DomainGraph
 
 Codes = NDArray[np.int64]
@@ -74,7 +74,7 @@ class Rows:
     def read(cls, model: Any, X: Any, y: Any, sample_domain: Any, truth: Any) -> Rows:
         """Check that all of it belongs together."""
         graph: DomainGraph = model.graph_
-        if not isinstance(X, LazyRows) and not hasattr(X, "columns"):
+        if not isinstance(X, LazyRows | StoredRows) and not hasattr(X, "columns"):
             X = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
         n_rows = len(X)
         missing_label = getattr(model, "missing_label", None)
@@ -98,7 +98,7 @@ class Rows:
 
     def take(self, rows: Codes) -> Rows:
         """Some rows."""
-        lazy = isinstance(self.X, LazyRows)
+        lazy = isinstance(self.X, LazyRows | StoredRows)
         return Rows(
             self.X.take(rows) if lazy else _safe_indexing(self.X, rows),
             None if self.names is None else self.names[rows],
