@@ -79,6 +79,10 @@ from grada.training import Checkpoint
 Checkpoint.__init__.__defaults__ = (0.1,)  # seconds between checkpoints
 for line in sys.stdin:
     code, seconds = json.loads(line)
+    if seconds == "here":
+        exec(code)
+        print("[0, 0]", flush=True)
+        continue
     child = os.fork()
     if child == 0:
         sys.stdout = open(os.devnull, "w")
@@ -104,7 +108,10 @@ KILLED = -signal.SIGKILL
 
 @pytest.fixture
 def forked(folder):
-    """Run code in another process, which is killed after some seconds: exit code, seconds."""
+    """Run code in another process, which is killed after some seconds: exit code, seconds.
+
+    With "here" for the seconds it is not forked, so that what it makes is there for all forks.
+    """
     process = subprocess.Popen(
         [sys.executable, "-c", DRIVER],
         stdin=subprocess.PIPE,
@@ -130,7 +137,7 @@ def command(*arguments):
 
 @pytest.mark.slow
 def test_a_fit_that_is_killed_again_and_again_ends_the_same(folder, grada, forked):
-    training = ("--method", "grda", "--set", "epochs=100", "--set", "early_stopping=false")
+    training = ("--method", "grda", "--set", "epochs=60", "--set", "early_stopping=false")
     fit = ("fit", *ROWS, *training, "--json", "--out", "m")
     ended, whole = forked(command(*fit))
     assert ended == 0
@@ -138,7 +145,7 @@ def test_a_fit_that_is_killed_again_and_again_ends_the_same(folder, grada, forke
     expected = Path("expected.csv").read_bytes()
     rng = random.Random(0)
     kills = saved = 0
-    for _ in range(5):
+    while kills < 20:
         shutil.rmtree("m")
         shutil.rmtree("kept", ignore_errors=True)
         # After some kills a fit is let through: it goes on from where it was.
@@ -151,13 +158,12 @@ def test_a_fit_that_is_killed_again_and_again_ends_the_same(folder, grada, forke
         assert ended == 0
         grada("predict", "m", "rows.csv", "--out", "p.csv")
         assert Path("p.csv").read_bytes() == expected
-    assert kills >= 20
     assert saved > kills // 2, "checkpoints were used"
     assert not [name for name in names(folder) if "grada" in name]
 
 
+LOADING = 'models = [load_table_model(path) for path in ("two", "one")]'
 SAVING = """
-models = [load_table_model(path) for path in ("one", "two")]
 while True:
     for model in models:
         model.save("m")
@@ -173,10 +179,11 @@ def test_kills_while_saving_leave_one_of_the_models(folder, grada, forked):
         grada("predict", name, "rows.csv", "--out", "p.csv")
         answers.append(Path("p.csv").read_bytes())
     shutil.copytree("one", "m")
+    forked(LOADING, "here")
     rng = random.Random(0)
     seen = set()
     for _ in range(30):
-        ended, _ = forked(SAVING, rng.uniform(0.1, 0.6))
+        ended, _ = forked(SAVING, rng.uniform(0.02, 0.5))
         assert ended == KILLED
         grada("predict", "m", "rows.csv", "--out", "p.csv")
         seen.add(answers.index(Path("p.csv").read_bytes()))

@@ -4,6 +4,7 @@ import itertools
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from grada import AdaptedClassifier, ArtefactError
@@ -49,10 +50,11 @@ def test_a_model_keeps_how_its_table_is_read(source, tmp_path):
     assert again.notes == fitted.notes
     assert again.kind == "classification"
     assert load_page(tmp_path / "m").verdict == fitted.page.verdict
-    rows = source.read().rows
+    frame = pd.read_csv(source.table)
+    rows, states = frame[["x1", "x2"]], frame["state"]
     np.testing.assert_array_equal(
-        again.model.predict_proba(rows.frame, sample_domain=rows.domains),
-        fitted.model.predict_proba(rows.frame, sample_domain=rows.domains),
+        again.model.predict_proba(rows, sample_domain=states),
+        fitted.model.predict_proba(rows, sample_domain=states),
     )
 
 

@@ -74,7 +74,7 @@ def settle_kind(seen: Profile, kind: Kind | None, notes: list[str]) -> tuple[Kin
 
 def _said(what: str, kind: Kind) -> str:
     other = "regression" if kind == "classification" else "classification"
-    return f"{what}: taken as a {kind}. If it is a {other}, say so."
+    return f"{what}: taken as a {kind}. If it is a {other}, say so (--kind, or kind=)."
 
 
 def _is_number(value: Any) -> bool:

@@ -231,7 +231,7 @@ def _check_is_file(path: Path) -> None:
     if path.is_dir():
         raise FileError(path, "is a folder. Give a file.")
     if not found:
-        raise FileError(path, f"there is no such file in {path.parent}.")
+        raise FileError(path, "there is no such file.")
 
 
 def _in_words(path: Path, error: BaseException) -> FileError:
@@ -241,7 +241,7 @@ def _in_words(path: Path, error: BaseException) -> FileError:
         return FileError(path, "may not be read: permission denied.")
     number = getattr(error, "errno", None)
     if number == errno.ENOENT:
-        return FileError(path, f"there is no such file in {path.parent}.")
+        return FileError(path, "there is no such file.")
     return FileError(path, f"cannot be read: {os.strerror(number) if number else error}.")
 
 

@@ -211,7 +211,7 @@ def graph_from_regions(path: str | PathLike[str], name: str | None = None) -> Do
     """
     place = Path(path)
     if not place.exists():
-        raise FileError(place, f"there is no such file in {place.parent}.")
+        raise FileError(place, "there is no such file.")
     try:
         import geopandas
     except ImportError:

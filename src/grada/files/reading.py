@@ -322,8 +322,8 @@ class _Scanner:
                 + (
                     " ".join(notes[-2:])
                     if columns
-                    else "There are no columns but the domain's"
-                    f"{'' if self.label is None else ' and the label’s'}."
+                    else "There are no columns but that of the domain"
+                    f"{'' if self.label is None else ' and that of the label'}."
                 )
             )
         scan = TableScan(

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from grada.data import FeatureEncoder, StoredRows
-from grada.files.errors import FileError, counted, quoted
+from grada.files.errors import FileError, quoted
 from grada.files.rows import TableRows, TableScan
 from grada.files.table import ROWS_PER_CHUNK
 
@@ -82,9 +82,8 @@ class RowStore:
         Raises
         ------
         FileError
-            For a cell without a value, a column of too many texts, or too little room.
+            For a column of too many texts, or too little room.
         """
-        _refuse_gaps(scan)
         width = _width(scan)
         place = Path(tempfile.gettempdir() if folder is None else folder)
         _check_room(scan, place, scan.n_rows * (8 * len(scan.columns) + 4 * width))
@@ -209,17 +208,6 @@ def _in_words(folder: Path) -> Iterator[None]:
 def _unnamed(folder: Path) -> BinaryIO:
     """A file that nobody else sees and that is gone when it is closed and no longer mapped."""
     return cast(BinaryIO, tempfile.TemporaryFile(dir=folder, buffering=2**20))
-
-
-def _refuse_gaps(scan: TableScan) -> None:
-    for column in scan.columns:
-        if column.n_missing and column.fill is None:
-            raise FileError(
-                scan.table.path,
-                f"{scan.table.place} {column.first_missing or 0:,}, column {quoted(column.name)} "
-                f"has no value ({counted(column.n_missing, 'such row')}). Fill the gaps, drop "
-                "these rows, or leave the column out.",
-            )
 
 
 def _width(scan: TableScan) -> int:

@@ -239,7 +239,7 @@ class TableFile:
                     raise FileError(
                         self.path,
                         f"has one column only when cut at {used}, but {fields} when cut at {word}. "
-                        f"Save it with {used}, or say separator {other!r}.",
+                        f"Save it with {used}, or say so (--separator, or separator={other!r}).",
                     )
         return header
 

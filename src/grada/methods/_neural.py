@@ -6,7 +6,7 @@ import copy
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -262,7 +262,7 @@ class NeuralMethod(Method):
         base, learned = tools.PlainBase.fit(seen, run)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AdaptationWarning)
-            fitted = self._fit(learned, replace(run.part("apart"), callbacks=()))
+            fitted = self._fit(learned, run.part("apart"))
         X, codes = data.X[apart], data.codes[apart]
         left = data.y[apart] - base.predict(X)
         correction = base.scale * fitted.predict(X, codes)
