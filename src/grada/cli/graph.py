@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from grada._printing import findings_text, graph_table, neighbours_table
-from grada.cli._options import names_in
+from grada.cli._options import KindName, Separator, names_in
 from grada.cli._shared import AsJson, app, errors_in_words
 from grada.files import FileError, TableFile, atomic_file, read_graph, read_table, write_graph
 from grada.files.building import (
@@ -35,16 +35,6 @@ app.add_typer(graph_app, name="graph")
 GraphPath = Annotated[
     Path, typer.Argument(help="Edges: CSV or TSV with source, target, maybe weight; or JSON.")
 ]
-Separator = Annotated[
-    str | None, typer.Option(help="Between the fields of the table, if no comma (tab in .tsv).")
-]
-
-
-class KindName(StrEnum):
-    """Choices of ``--kind``."""
-
-    classification = "classification"
-    regression = "regression"
 
 
 class ProductName(StrEnum):

@@ -81,6 +81,9 @@ class Report:
     domains : tuple of DomainReport
         All targets, or a sample of 200.
     seconds : float
+    ratio : float, optional
+        For values: the expected error as a multiple of the plain model's. What candidates were
+        ranked by, the error on hidden sources, says nothing about how far the targets are.
     """
 
     verdict: str
@@ -92,6 +95,7 @@ class Report:
     candidates: tuple[CandidateReport, ...]
     domains: tuple[DomainReport, ...]
     seconds: float
+    ratio: float | None = None
 
     @classmethod
     def of(
@@ -117,6 +121,7 @@ class Report:
                 for code, mean, low, high in rows
             ),
             seconds=seconds,
+            ratio=choice.ratio if lens.data.kind == "regression" else None,
         )
 
     @property

@@ -103,6 +103,11 @@ def _worst(known: Floats, metric: str) -> int | None:
 
 
 def _plain_estimate(report: Any) -> float | None:
+    """What is expected of the plain model in the targets, in the terms of the estimate."""
+    ratio = finite(getattr(report, "ratio", None))
+    if report.metric != "accuracy":
+        expected = finite(report.estimate)
+        return expected / ratio if ratio and expected is not None else None
     found = [each.estimate for each in report.candidates if each.name == "plain"]
     return finite(found[0]) if found else None
 
