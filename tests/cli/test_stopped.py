@@ -23,6 +23,8 @@ def start(*arguments):
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
+        # Tests that run in the background of a shell ignore Ctrl-C, and would pass that on.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
@@ -40,7 +42,10 @@ def names(folder):
 
 def interrupt(process):
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=300)
+    try:
+        out, err = process.communicate(timeout=300)
+    finally:
+        process.kill()  # one that was not stopped must not go on for ever
     assert process.returncode == 130, err
     assert out == ""
     assert "Traceback" not in err
