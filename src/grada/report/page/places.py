@@ -32,7 +32,8 @@ def places(graph: DomainGraph, kept: Codes) -> Floats:
         The longer side from 0 to 1, the shorter one in proportion around one half.
     """
     if graph.n_domains <= _SMALL:
-        found = layout(graph)[kept]
+        with np.errstate(divide="ignore", invalid="ignore"):  # domains that start in one place
+            found = layout(graph)[kept]
     else:
         inner = graph.weights[kept][:, kept].tocoo()
         ends = inner.row.astype(np.int64), inner.col.astype(np.int64)
