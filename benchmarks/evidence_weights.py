@@ -11,7 +11,7 @@ import argparse
 import json
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,21 +23,25 @@ from scipy.optimize import minimize
 
 import grada.selection
 from grada.benchmark._zoo import ZooTask, zoo
-from grada.data import Labels, read_table
+from grada.data import DomainData, Labels, read_table
 from grada.methods import Run
 from grada.selection import GraphHoldout
 from grada.selection.blending import HopBlend
 from grada.selection.choice import CLEARLY_BETTER, choose
 from grada.selection.evidence import (
     CLASS_SCORES,
+    accuracy,
+    basis,
     class_features,
+    hidden_lead,
     load_weights,
     logit,
     sigmoid,
 )
+from grada.selection.holdout import row_folds
 from grada.selection.portfolio import default_portfolio, is_slow
 from grada.selection.scores import LabelFree
-from grada.selection.trials import Trial, hops_from, try_candidate
+from grada.selection.trials import Trial, hold_out, hops_from, try_candidate
 
 Floats = NDArray[np.float64]
 
@@ -54,15 +58,15 @@ class Case:
     family: str
     kind: str
     candidates: list[str]
-    features: Floats  # (n_candidates, n_targets, n_features); classification only
+    features: dict[str, Floats]  # (n_candidates, n_targets, n_features) by what was hidden
     truth: Floats  # (n_candidates, n_targets)
     auto: Floats  # (n_targets,): of the blend that auto takes; regression only
     estimate: Floats  # (n_targets,); regression only
 
     @property
-    def hidden(self) -> bool:
-        """Whether sources could be hidden."""
-        return self.features.shape[-1] > len(CLASS_SCORES)
+    def tested(self) -> str:
+        """What ``auto`` goes by."""
+        return next(iter(self.features))
 
 
 def study(entry: ZooTask, quick_only: bool) -> Case:
@@ -74,7 +78,7 @@ def study(entry: ZooTask, quick_only: bool) -> Case:
     data, _, coder = read_table(X, Labels.read(y, kind=task.kind), domain, graph=task.graph)
     truth = coder.encode(Labels.read(task.reveal(), kind=task.kind))
     lens, run = LabelFree(data), Run(0, torch.device("cpu"))
-    splits = list(GraphHoldout().split_codes(data)) if GraphHoldout.can_split(data) else []
+    splits = list(GraphHoldout().split_rows(data))
     trials = []
     for name, method in default_portfolio(task.kind).items():
         if quick_only and is_slow(method):
@@ -87,9 +91,9 @@ def study(entry: ZooTask, quick_only: bool) -> Case:
     truth = truth[lens.rows]
     scores = np.stack([lens.per_target(_score(trial.output, truth)) for trial in trials])
     auto = estimate = np.zeros(0)
-    features = np.zeros((0, 0, 0))
+    features = {}
     if task.kind == "classification":
-        features = np.stack([class_features(trial, lens, trials[0]) for trial in trials])
+        features = _features(trials, data, lens, run)
     else:
         choice = choose(trials, lens)
         by_name = {trial.name: trial.output for trial in trials}
@@ -102,6 +106,24 @@ def study(entry: ZooTask, quick_only: bool) -> Case:
         auto, estimate = lens.per_target(_score(blended, truth)), choice.estimate.mean / usual
     names = [trial.name for trial in trials]
     return Case(entry.name, entry.family, task.kind, names, features, scores, auto, estimate)
+
+
+def _features(
+    trials: Sequence[Trial], data: DomainData, lens: LabelFree, run: Run
+) -> dict[str, Floats]:
+    """What is known with sources hidden, if they can be, with rows hidden, and without."""
+    folds = list(row_folds(data))
+    instead = [
+        replace(trial, held_out=hold_out(trial.method, data, folds, run) if folds else None)
+        for trial in trials
+    ]
+    found = {}
+    for group in (trials, instead):
+        for trial in group[:1]:
+            found[basis(trial)] = np.stack([class_features(each, lens, trial) for each in group])
+    width = len(CLASS_SCORES)
+    found.setdefault("none hidden", next(iter(found.values()))[..., :width])
+    return found
 
 
 def _score(output: Any, truth: Any) -> Floats:
@@ -127,44 +149,57 @@ def fit(features: Floats, truth: Floats, weight: Floats) -> Floats:
     return found
 
 
-def fit_stage(cases: Sequence[Case], chosen: Sequence[Sequence[int]], hidden: bool) -> Floats:
+def fit_stage(cases: Sequence[Case], chosen: Sequence[Sequence[int]], tested: str) -> Floats:
     """Weights from some candidates of each case; each case weighs the same."""
     used = [(case, picks) for case, picks in zip(cases, chosen, strict=True) if len(picks)]
-    width = len(CLASS_SCORES) + hidden
-    features = [case.features[picks][..., :width].reshape(-1, width) for case, picks in used]
+    width = used[0][0].features[tested].shape[-1]
+    features = [case.features[tested][picks].reshape(-1, width) for case, picks in used]
     truth = [case.truth[picks].ravel() for case, picks in used]
     weight = [np.full(len(part), 1 / len(part) / len(used)) for part in truth]
     return fit(np.concatenate(features), np.concatenate(truth), np.concatenate(weight))
 
 
-def pick(case: Case, weights: Floats) -> int:
+def pick(case: Case, weights: Floats, tested: str) -> int:
     """The candidate that the weights choose, the plain model in doubt."""
-    rank = sigmoid(weights[0] + case.features[..., : len(weights) - 1] @ weights[1:]).mean(axis=1)
-    best = int(rank.argmax())
-    return best if rank[best] - rank[0] >= CLEARLY_BETTER else 0
+    features = case.features[tested]
+    standing = accuracy(features, weights).mean(axis=1) + hidden_lead(list(features))
+    best = int(standing.argmax())
+    return best if standing[best] - standing[0] >= CLEARLY_BETTER else 0
 
 
 def fit_all(cases: Sequence[Case]) -> dict[str, dict[str, list[float]]]:
-    """Both stages, with and without hidden sources."""
+    """Both stages, for all that can be hidden."""
     weights = {}
-    for name, hidden in (("hidden", True), ("none hidden", False)):
-        used = [case for case in cases if case.hidden or not hidden]
-        rank = fit_stage(used, [range(len(case.candidates)) for case in used], hidden)
-        winner = fit_stage(used, [[pick(case, rank)] for case in used], hidden)
-        weights[name] = {"rank": rank.tolist(), "winner": winner.tolist()}
+    for tested in ("hidden", "rows", "none hidden"):
+        used = [case for case in cases if tested in case.features]
+        rank = fit_stage(used, [range(len(case.candidates)) for case in used], tested)
+        winner = fit_stage(used, [[pick(case, rank, tested)] for case in used], tested)
+        weights[tested] = {"rank": rank.tolist(), "winner": winner.tolist()}
     return weights
 
 
-def judge(cases: Sequence[Case]) -> dict[str, Any]:
-    """Regret, harm and errors of the estimates on families that were left out of the fit."""
+def judge(cases: Sequence[Case], as_if: str | None = None) -> dict[str, Any]:
+    """Regret, harm and errors of the estimates on families that were left out of the fit.
+
+    Parameters
+    ----------
+    cases : sequence of Case
+    as_if : {"rows", "none hidden"}, optional
+        Judge as if no more could be hidden.
+
+    Returns
+    -------
+    dict
+    """
     lines, overall, domain = [], [], []
     for family in sorted({case.family for case in cases}):
         weights = fit_all([case for case in cases if case.family != family])
         for case in (case for case in cases if case.family == family):
-            stage = weights["hidden" if case.hidden else "none hidden"]
-            chosen = pick(case, np.array(stage["rank"]))
+            tested = as_if if as_if in case.features else case.tested
+            stage = weights[tested]
+            chosen = pick(case, np.array(stage["rank"]), tested)
             winner, means = np.array(stage["winner"]), case.truth.mean(axis=1)
-            estimate = sigmoid(winner[0] + case.features[chosen] @ winner[1:])
+            estimate = accuracy(case.features[tested][chosen], winner)
             overall.append(logit(means[chosen]) - logit(estimate.mean()))
             domain += list(logit(case.truth[chosen]) - logit(estimate))
             lines.append(
@@ -198,6 +233,9 @@ def main() -> None:
     values = [case for case in cases if case.kind == "regression" and len(case.auto)]
     judged = judge(classes)
     _print(judged["lines"])
+    for as_if in ("rows", "none hidden"):
+        print(f"As if no more than this could be hidden: {as_if}.")
+        _print(judge(classes, as_if)["lines"], detailed=False)
     known = [case for case in values if np.isfinite(case.estimate).all()]
     ratio = [np.log(case.auto.mean() / case.estimate.mean()) for case in known]
     ratios = np.concatenate([np.log(case.auto / case.estimate) for case in known])
@@ -227,12 +265,12 @@ def _cases(arguments: argparse.Namespace) -> list[Case]:
     return cases
 
 
-def _print(lines: Sequence[dict[str, Any]]) -> None:
+def _print(lines: Sequence[dict[str, Any]], *, detailed: bool = True) -> None:
     regret, harm, missed = (
         100 * np.array([line[key] for line in lines]) for key in ("regret", "harm", "missed")
     )
     for line in lines:
-        if line["regret"] > 0.03:
+        if detailed and line["regret"] > 0.03:
             print(f"  {line['task']}: {line['chosen']}, best {line['best']}, {line['regret']:.2f}")
     print(
         f"{len(lines)} tasks: regret {regret.mean():.1f} points (largest {regret.max():.0f}), "

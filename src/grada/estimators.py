@@ -165,7 +165,7 @@ class _Adapted(TransformerMixin, BaseEstimator):
         """Errors on hidden sources: of ``auto`` they are known already, of others on request."""
         if isinstance(fitted, FittedAuto) or not self.calibrate:
             return getattr(fitted, "calibration", None)
-        splits = list(GraphHoldout(random_state=run.random_state).split_codes(data))
+        splits = list(GraphHoldout(random_state=run.random_state).split_rows(data))
         return Calibration.of(hold_out(method, data, splits, run.part("calibrate")), data)
 
     def _rows(self, X: Any, sample_domain: Any) -> tuple[Any, NDArray[np.int64]]:

@@ -1,29 +1,34 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from candidates import RUN, data_of
 from cases import drift
 
-from grada.methods import Plain
+from grada.methods import Plain, Propagation
 from grada.selection.evidence import (
     accuracy_estimate,
+    basis,
     class_features,
     disagreement,
     error_estimate,
     hidden_score,
     logit,
+    own_growth,
     sigmoid,
     target_hops,
 )
 from grada.selection.scores import LabelFree
 from grada.selection.trials import HeldOut, Trial, try_candidate
 
-SPLITS = [np.array([2]), np.array([1, 2])]
+SPLITS = [[2], [1, 2]]
 
 
-def _tried(kind, splits=SPLITS, **settings):
+def _tried(kind, splits=SPLITS, method=None):
     data = data_of(drift(kind))
-    lens, trial = LabelFree(data), Trial("it", Plain(**settings))
-    try_candidate(trial, data, lens.rows, splits, RUN, np.inf)
+    lens, trial = LabelFree(data), Trial("it", method or Plain())
+    rows = [np.flatnonzero(np.isin(data.codes, hidden)) for hidden in splits]
+    try_candidate(trial, data, lens.rows, rows, RUN, np.inf)
     return lens, trial
 
 
@@ -51,13 +56,13 @@ def test_a_candidate_tried_less_often_is_judged_by_its_lead():
 
 def test_estimates_of_accuracy_are_shares_in_order():
     features = logit(np.array([[0.0] * 5, [0.6] * 5, [1.0] * 5]))
-    estimate = accuracy_estimate(features)
+    estimate = accuracy_estimate(features, "hidden")
     assert (np.diff(estimate.mean) > 0).all()
     for low, middle, high in zip(estimate.low, estimate.mean, estimate.high, strict=True):
         assert 0 <= low <= middle <= high <= 1
     assert estimate.overall == pytest.approx(estimate.mean.mean())
     assert estimate.overall_low < estimate.overall < estimate.overall_high
-    solved = accuracy_estimate(features[2:])
+    solved = accuracy_estimate(features[2:], "hidden")
     assert solved.overall_low < solved.overall <= solved.overall_high
     assert sigmoid(logit(0.7)) == pytest.approx(0.7)
 
@@ -83,3 +88,42 @@ def test_disagreement_by_hand():
     in_targets, in_hidden = disagreement(trials, lens)
     np.testing.assert_allclose(in_targets, np.repeat([[0.0], [0.0], [9.0]], 3, axis=1))
     np.testing.assert_allclose(in_hidden, [0, 0, 9])
+
+
+def test_candidates_that_know_say_how_their_errors_grow_by_hand():
+    """Doubts of 1 and 3 in two hidden sources, 4 and 8 in targets at two and three hops."""
+    lens, trial = _tried("regression")
+    _, unsure = _tried("regression")
+    hops = target_hops(lens)
+    codes = lens.data.codes[lens.rows]
+    of_domain = np.zeros(lens.data.graph.n_domains)
+    of_domain[lens.targets] = np.where(hops == hops.min(), 4.0, 8.0)
+    held_out = trial.held_out
+    hidden = np.where(held_out.codes == 2, 1.0, 3.0)
+    trial.doubt, trial.held_out = of_domain[codes], replace(held_out, doubt=hidden)
+    growth = own_growth([unsure, trial], lens)
+    assert np.isnan(growth[:, 0]).all()
+    near, far = int(hops.min()), int(hops.max())
+    assert near < far
+    np.testing.assert_allclose(growth[:near, 1], np.log(4 / 2))
+    np.testing.assert_allclose(growth[far - 1 :, 1], np.log(8 / 2))
+
+
+def test_what_a_process_doubts_is_kept_for_the_targets_and_the_hidden_sources():
+    lens, trial = _tried("regression", method=Propagation())
+    assert np.isfinite(own_growth([trial], lens)).all()
+    codes = lens.data.codes[lens.rows]
+    for code in np.unique(codes):
+        assert np.ptp(trial.doubt[codes == code]) == 0
+    assert len(np.unique(trial.doubt)) > 1
+    assert len(trial.held_out.doubt) == len(trial.held_out.rows)
+    assert trial.held_out.output.shape[1] == 1
+    assert trial.held_out.first(3).doubt.shape == (3,)
+
+
+def test_what_was_hidden_decides_about_the_weights():
+    lens, domains = _tried("classification")
+    _, never = _tried("classification", [])
+    rows = Trial("it", Plain())
+    try_candidate(rows, lens.data, lens.rows, [np.arange(0, 60, 3)], RUN, np.inf)
+    assert [basis(each) for each in (domains, rows, never)] == ["hidden", "rows", "none hidden"]

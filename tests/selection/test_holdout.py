@@ -86,6 +86,32 @@ def test_sources_of_one_class_each_cannot_be_hidden():
         next(GraphHoldout().split_codes(data))
 
 
+def test_rows_are_hidden_where_no_domain_can_be():
+    # One source, with five rows of a class to ten of the other.
+    y = [1, 0, 0] * 5 + [None] * 5
+    data = table(y, [0] * 15 + [1] * 5, DomainGraph.chain(2))
+    folds = list(GraphHoldout().split_rows(data))
+    np.testing.assert_array_equal(np.sort(np.concatenate(folds)), np.arange(15))
+    assert all(np.bincount(data.y[rows]).min() >= 1 for rows in folds)
+    for rows in folds:
+        masked = data.hiding_rows(rows)
+        assert (masked.y[rows] == -1).all()
+        assert masked.sources.tolist() == [0]
+        assert masked.weight[masked.labelled].mean() == pytest.approx(1)
+    assert not list(GraphHoldout().split_rows(table([*y[:9], None], [0] * 9 + [1], data.graph)))
+
+
+def test_one_source_at_a_time_is_hidden_where_rows_are_few():
+    rng = np.random.default_rng(0)
+    domain = np.repeat(np.arange(12), 10)
+    y = np.where(domain < 6, rng.normal(size=120), np.nan)
+    graph = DomainGraph.chain(12)
+    for n_features, sizes in ((2, {2, 3}), (60, {1})):
+        X = rng.normal(size=(120, n_features))
+        data = DomainData.from_table(X, y, domain, graph=graph, kind="regression")
+        assert {len(hidden) for hidden in GraphHoldout().split_codes(data)} == sizes
+
+
 def test_two_classes_are_always_left():
     data = table([0, 1, 0, 0, 0, 0, None], [0, 0, 1, 1, 2, 2, 3], DomainGraph.chain(4))
     splits = [hidden.tolist() for hidden in GraphHoldout(9).split_codes(data)]

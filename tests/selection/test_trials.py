@@ -24,13 +24,18 @@ def data():
 
 def _try(method, data, splits=(), until=NEVER, run=RUN) -> Trial:
     trial = Trial("it", method)
-    try_candidate(trial, data, np.arange(10), [np.array(each) for each in splits], run, until)
+    try_candidate(trial, data, np.arange(10), [_rows(data, each) for each in splits], run, until)
     return trial
+
+
+def _rows(data, domains):
+    return np.flatnonzero(np.isin(data.codes, domains))
 
 
 def test_the_labels_of_hidden_sources_are_hidden_and_their_rows_are_not(data):
     seen: list[DomainData] = []
-    held_out = hold_out(Made(look=seen.append), data, [np.array([3]), np.array([0, 3])], RUN)
+    splits = [_rows(data, [3]), _rows(data, [0, 3])]
+    held_out = hold_out(Made(look=seen.append), data, splits, RUN)
     for fit, hidden in zip(seen, ([3], [0, 3]), strict=True):
         there = np.isin(fit.codes, hidden)
         assert (fit.y[there] == -1).all()
@@ -38,12 +43,19 @@ def test_the_labels_of_hidden_sources_are_hidden_and_their_rows_are_not(data):
         assert fit.X is data.X
         kept = ~there & (data.y >= 0)
         np.testing.assert_array_equal(fit.y[kept], data.y[kept])
-    np.testing.assert_array_equal(held_out.codes, np.repeat([3, 0, 3], 20))
+    np.testing.assert_array_equal(np.bincount(held_out.codes), [20, 0, 0, 40])
     np.testing.assert_array_equal(held_out.truth, data.y[held_out.rows])
     assert (held_out.truth >= 0).all()
     # Labels are left in 0, 1, 2; then in 1 and 2 only.
-    np.testing.assert_array_equal(held_out.hops, np.repeat([1.0, 1.0, 1.0], 20))
+    np.testing.assert_array_equal(held_out.hops, np.ones(60))
+    assert not held_out.within
     assert hops_from(data.graph, np.array([0])).tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_hidden_rows_of_a_source_are_no_hop_away(data):
+    held_out = hold_out(Made(), data, [np.arange(5)], RUN)
+    assert held_out.within
+    assert (held_out.hops == 0).all()
 
 
 def test_scores_by_hand():
@@ -127,7 +139,7 @@ def test_warnings_are_written_down_but_not_those_about_hidden_sources(data):
 
 def test_many_hidden_rows_are_sampled_alike_for_all_candidates(data, monkeypatch):
     monkeypatch.setattr(trials, "_MAX_HIDDEN_ROWS", 7)
-    one, other = (hold_out(Made(), data, [np.array([0, 1])], RUN) for _ in range(2))
+    one, other = (hold_out(Made(), data, [_rows(data, [0, 1])], RUN) for _ in range(2))
     assert len(one.rows) == 7
     np.testing.assert_array_equal(one.rows, other.rows)
     np.testing.assert_array_equal(one.truth, data.y[one.rows])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from zlib import crc32
@@ -64,6 +64,8 @@ def zoo(part: Literal["tuning", "unseen"], random_state: int = 0) -> list[ZooTas
     """
     # Imported late: what they make is of this module.
     if part == "tuning":
+        from grada.benchmark._zoo_more_classes import CLASSES
+        from grada.benchmark._zoo_more_values import VALUES
         from grada.benchmark._zoo_shapes import SHAPES
 
         shifts = [
@@ -76,15 +78,31 @@ def zoo(part: Literal["tuning", "unseen"], random_state: int = 0) -> list[ZooTas
             )
             for name, settings in _TUNING.items()
         ]
-        return shifts + [
+        shapes = [
             ZooTask(name, family, kind, random_state, maker)
             for name, (family, kind, maker) in SHAPES.items()
+        ]
+        return [
+            *shifts,
+            *shapes,
+            *named("more", CLASSES, "classification", random_state),
+            *named("more", VALUES, "regression", random_state),
         ]
     if part == "unseen":
         from grada.benchmark._zoo_unseen import unseen_tasks
 
         return unseen_tasks(random_state)
     raise ValueError(f"part must be 'tuning' or 'unseen'; got {part!r}.")
+
+
+def named(
+    prefix: str, makers: Mapping[str, tuple[str, Maker]], kind: Kind, random_state: int
+) -> list[ZooTask]:
+    """Tasks from their families and makers by name."""
+    return [
+        ZooTask(f"{prefix}-{name}", family, kind, random_state, maker)
+        for name, (family, maker) in makers.items()
+    ]
 
 
 def _family(settings: dict[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grada.benchmark._zoo import ZooTask
+from grada.benchmark._zoo import ZooTask, named
 from grada.benchmark._zoo_unseen_classes import CLASSES
 from grada.benchmark._zoo_unseen_values import VALUES
 
@@ -19,17 +19,8 @@ def unseen_tasks(random_state: int = 0) -> list[ZooTask]:
     -------
     list of ZooTask
 
-    Examples
-    --------
-    >>> [task.family for task in unseen_tasks()][:2]
-    ['blobs in space/ring', 'two planes/chain']
     """
-    classes = [
-        ZooTask(f"unseen-{name}", family, "classification", random_state, maker)
-        for name, (family, maker) in CLASSES.items()
+    return [
+        *named("unseen", CLASSES, "classification", random_state),
+        *named("unseen", VALUES, "regression", random_state),
     ]
-    values = [
-        ZooTask(f"unseen-{name}", family, "regression", random_state, maker)
-        for name, (family, maker) in VALUES.items()
-    ]
-    return classes + values

@@ -89,10 +89,14 @@ class DomainData:
 
     def hiding(self, domains: NDArray[np.int64]) -> DomainData:
         """The same rows without the labels of some domains, which become targets."""
-        hidden = np.isin(self.codes, domains)
-        weight = np.where(hidden, 0, self.weight).astype(np.float32)
+        return self.hiding_rows(np.flatnonzero(np.isin(self.codes, domains)))
+
+    def hiding_rows(self, hidden: NDArray[np.int64]) -> DomainData:
+        """The same rows, some of them without their labels."""
+        weight = self.weight.astype(np.float32, copy=True)
+        weight[hidden] = 0
         if not weight.any():
-            raise ValueError("No label would be left: hide fewer domains.")
+            raise ValueError("No label would be left: hide fewer.")
         y = self.y.copy()
         y[hidden] = -1 if self.kind == "classification" else np.nan
         return replace(self, y=y, weight=weight / weight[weight > 0].mean())

@@ -74,6 +74,13 @@ class FittedMethod(ABC):
         is_proba = output.shape[1] > 1 and bool(np.allclose(output.sum(axis=1), 1.0))
         return output.max(axis=1) if is_proba else np.ones(len(X))
 
+    def doubt(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> NDArray[np.float64] | None:
+        """Squared error that the method expects of each row, shape (n,), in standard units.
+
+        None for methods that do not know, which are most, and for classes.
+        """
+        return None
+
     def extend(
         self, graph: DomainGraph, X: NDArray[np.float32], codes: NDArray[np.int64]
     ) -> FittedMethod:

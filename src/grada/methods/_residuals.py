@@ -109,6 +109,10 @@ class FittedResiduals(FittedMethod):
         """Expected share of the variance of the labels that is explained, from 0 to 1."""
         return np.clip(1 - self.process.variance(Rows(flat(X), codes)), 0.0, 1.0)
 
+    def doubt(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> FloatArray:
+        """Variance of the process, over all outputs."""
+        return self.process.variance(Rows(flat(X), codes)) * len(self.process.centre)
+
     def extend(
         self, graph: DomainGraph, X: NDArray[np.float32], codes: NDArray[np.int64]
     ) -> FittedResiduals:

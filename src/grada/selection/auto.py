@@ -21,7 +21,7 @@ from grada.selection.choice import Choice, choose
 from grada.selection.evidence import output_of
 from grada.selection.holdout import GraphHoldout
 from grada.selection.intervals import Calibration, with_temperature
-from grada.selection.portfolio import is_slow, named_portfolio
+from grada.selection.portfolio import is_slow, named_portfolio, spreads_labels
 from grada.selection.report import Report
 from grada.selection.scores import LabelFree
 from grada.selection.trials import FittedLater, Trial, hops_from, recall, record, try_candidate
@@ -42,10 +42,11 @@ class Auto(Method):
     r"""Try several methods, choose without target labels, and keep to the plain model in doubt.
 
     .. math::
-        m = \arg\max_i \hat a_i \;\text{ if }\; \max_i \hat a_i \ge \hat a_{\text{plain}} + 0.04,
-        \;\text{ else plain}
+        m = \arg\max_i s_i \;\text{ if }\; \max_i s_i \ge s_{\text{plain}} + 0.04,
+        \;\text{ else plain}, \qquad s_i = \hat a_i + h_i - h_{\text{plain}}
 
-    with the estimated accuracy :math:`\hat a_i` of candidate :math:`i` in the targets; for values,
+    with the estimated accuracy :math:`\hat a_i` of candidate :math:`i` in the targets and its
+    accuracy :math:`h_i` on hidden labels; for values,
     the blend with the smallest expected error at each number of hops from the labels, where that
     is 3 % below the plain model's (:mod:`grada.selection.blending`).
 
@@ -114,7 +115,8 @@ class Auto(Method):
         self, trials: Sequence[Trial], data: DomainData, lens: LabelFree, run: Run, until: float
     ) -> None:
         holdout = GraphHoldout(self.n_splits, random_state=run.random_state)
-        splits = list(holdout.split_codes(data)) if holdout.can_split(data) else []
+        splits = list(holdout.split_rows(data))
+        domains_hidden = bool(splits) and holdout.can_split(data)
         first = trials[0]
         _tell(run, 0, trials)
         try_candidate(first, data, lens.rows, splits, run.part("0 plain"), np.inf)
@@ -133,7 +135,9 @@ class Auto(Method):
                 trial.problem = f"It does {' and '.join(trial.method.kinds)} only."
             elif not len(data.targets):
                 trial.problem = "There is no target."
-            elif data.kind == "regression" and not splits:
+            elif data.kind == "regression" and not (
+                domains_hidden or (splits and not spreads_labels(trial.method))
+            ):  # rows hidden within a source say nothing about what the graph is good for
                 trial.problem = "No source could be hidden, so nothing would speak for it."
             elif run.clock() > until:
                 trial.problem = "No time was left."

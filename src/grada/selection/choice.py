@@ -13,20 +13,24 @@ from grada.selection.evidence import (
     Estimate,
     accuracy,
     accuracy_estimate,
+    basis,
     class_features,
     disagreement,
     error_estimate,
+    hidden_lead,
     output_of,
+    own_growth,
     target_hops,
+    weights_of,
 )
 from grada.selection.intervals import with_temperature
-from grada.selection.portfolio import YARDSTICK, is_slow, surcharge
+from grada.selection.portfolio import YARDSTICK, is_slow, spreads_labels
 from grada.selection.scores import LabelFree
 from grada.selection.trials import HeldOut, Trial
 
 Floats = NDArray[np.float64]
 
-#: By how much the estimate of a candidate has to exceed that of the plain model, in accuracy.
+#: By how much the standing of a candidate has to exceed that of the plain model, in accuracy.
 CLEARLY_BETTER = 0.04
 #: Networks are tested once only, and never were much better than all quick candidates on the
 #: tuning tasks: they have to lead these by so much.
@@ -102,50 +106,60 @@ def choose(trials: Sequence[Trial], lens: LabelFree) -> Choice:
 
 def _choose_classifier(trials: Sequence[Trial], lens: LabelFree) -> Choice:
     features = [class_features(trial, lens, trials[0]) for trial in trials]
-    rank = np.array([accuracy(each, "rank").mean() for each in features])
-    rank -= _NETWORKS_BEHIND * np.array([is_slow(trial.method) for trial in trials])
-    if trials[0].held_out is None:
+    tested = basis(trials[0])
+    weights = weights_of(tested, "rank")
+    rank = np.array([accuracy(each, weights).mean() for each in features])
+    lead = hidden_lead(features)
+    standing = rank + lead - _NETWORKS_BEHIND * np.array([is_slow(each.method) for each in trials])
+    if tested != "hidden":
         right = np.array([_known_right(trial, lens) for trial in trials])
-        rank = np.where(right < right[0] - _MUCH_WORSE, 0.0, rank)
-    best = int(rank.argmax())
-    gain = rank[best] - rank[0]
-    clear = bool(gain >= CLEARLY_BETTER)
+        standing = np.where(right < right[0] - _MUCH_WORSE, 0.0, standing)
+    best = int(standing.argmax())
+    clear = bool(standing[best] - standing[0] >= CLEARLY_BETTER)
     chosen = best if clear else 0
     names = [trial.name for trial in trials]
-    why = _why_class(names, rank, best, clear=clear, hidden=trials[0].held_out is not None)
-    estimate = accuracy_estimate(features[chosen])
+    why = _why_class(names, rank, lead, best, clear=clear, tested=tested)
+    estimate = accuracy_estimate(features[chosen], tested)
     return Choice(
         shares={names[chosen]: 1.0},
         why=why,
         rank=dict(zip(names, rank.tolist(), strict=True)),
         estimate=estimate,
-        held_out=trials[chosen].held_out,
+        held_out=_hidden_domains(trials[chosen]),
         temperature=_temperatures(output_of(trials[chosen]), estimate.mean, lens),
     )
 
 
 def _known_right(trial: Trial, lens: LabelFree) -> float:
-    """Share of the known labels among the rows that are looked at which a candidate gets right."""
+    """Share of the known labels which a candidate gets right, of hidden rows if there are any."""
+    if trial.held_out is not None:
+        return float(trial.held_out.score.mean())
     known = lens.data.weight[lens.rows] > 0
     right = output_of(trial)[known].argmax(axis=1) == lens.data.y[lens.rows][known]
     return float(right.mean()) if len(right) else 1.0
 
 
-def _why_class(names: Sequence[str], rank: Floats, best: int, *, clear: bool, hidden: bool) -> str:
-    by = (
-        "hidden sources and the plausibility of the predictions"
-        if hidden
-        else ("the plausibility of the predictions alone, as no source could be hidden")
-    )
-    plain = f"{100 * rank[0]:.0f} %"
+_JUDGED_BY = {
+    "hidden": "hidden sources and the plausibility of the predictions",
+    "rows": "rows hidden in the sources and the plausibility of the predictions, as no whole "
+    "source could be hidden",
+    "none hidden": "the plausibility of the predictions alone, as no source could be hidden",
+}
+
+
+def _why_class(
+    names: Sequence[str], rank: Floats, lead: Floats, best: int, *, clear: bool, tested: str
+) -> str:
+    by, own, plain = _JUDGED_BY[tested], f"{100 * rank[best]:.0f} %", f"{100 * rank[0]:.0f} %"
     if clear:
+        ahead = f", and {100 * lead[best]:+.0f} points on hidden labels" if lead.any() else ""
         return (
-            f"{names[best]} has the highest estimate, {100 * rank[best]:.0f} % against {plain} for "
-            f"the plain model, judged by {by}."
+            f"{names[best]} comes out first, with an estimate of {own} against {plain} for the "
+            f"plain model{ahead}, judged by {by}."
         )
     return (
         f"No candidate is clearly better than the plain model ({plain}; the best, {names[best]}, "
-        f"{100 * rank[best]:.0f} %), judged by {by}. Adaptation is not worth its risk here."
+        f"{own}), judged by {by}. Adaptation is not worth its risk here."
     )
 
 
@@ -161,8 +175,12 @@ def _choose_regressor(trials: Sequence[Trial], lens: LabelFree) -> Choice:
     in_targets, in_hidden = disagreement(tested, lens)
     surplus = np.maximum(in_targets - in_hidden[:, None], 0)
     wild = in_targets.mean(axis=1) > _WILD * (in_hidden + lens.data.n_outputs)
-    dear = np.array([surcharge(trial.method) for trial in tested])
-    found = blend_by_hops(tested, usable=~wild, surcharge=dear)
+    found = blend_by_hops(
+        tested,
+        usable=~wild,
+        spreading=np.array([spreads_labels(trial.method) for trial in tested]),
+        growth=own_growth(tested, lens),
+    )
     rank = {trial.name: float(e) for trial, e in zip(tested, hidden_errors(tested), strict=True)}
     hops = target_hops(lens)
     shares, ratio = found.at(hops), found.ratio_at(hops)
@@ -172,9 +190,9 @@ def _choose_regressor(trials: Sequence[Trial], lens: LabelFree) -> Choice:
             "No candidate and no blend has a clearly smaller error on hidden sources than the "
             "plain model. Adaptation is not worth its risk here."
         )
-        estimate = error_estimate(trials[0].held_out, surplus[0], lens)
+        estimate = error_estimate(_hidden_domains(trials[0]), surplus[0], lens)
         return replace(no_blend, why=why, rank=rank, estimate=estimate)
-    held_out = blended_held_out(tested, found)
+    held_out = None if trials[0].held_out.within else blended_held_out(tested, found)
     return Choice(
         shares={trial.name: float(w) for trial, w in zip(tested, mean_shares, strict=True) if w},
         blended=replace(found, shares=found.shares[:, mean_shares > 0]),
@@ -185,6 +203,11 @@ def _choose_regressor(trials: Sequence[Trial], lens: LabelFree) -> Choice:
         temperature=np.ones(lens.data.graph.n_domains),
         ratio=ratio,
     )
+
+
+def _hidden_domains(trial: Trial) -> HeldOut | None:
+    """What is known from hidden domains: rows hidden in a source say too little of a target."""
+    return None if trial.held_out is None or trial.held_out.within else trial.held_out
 
 
 def _why_blend(trials: Sequence[Trial], shares: Floats, ratio: float, kept: float) -> str:
@@ -201,13 +224,13 @@ def _why_blend(trials: Sequence[Trial], shares: Floats, ratio: float, kept: floa
 def _keep(plain: Trial, lens: LabelFree, why: str) -> Choice:
     """The plain model; its error is estimated, if it was tested, and its accuracy is not."""
     values = lens.data.kind == "regression" and len(lens.targets) > 0
-    known = plain.held_out if values else None
+    known = _hidden_domains(plain) if values else None
     return Choice(
         shares={plain.name: 1.0},
         why=why,
         rank={},
         estimate=error_estimate(known, np.zeros(len(lens.targets)), lens),
-        held_out=plain.held_out,
+        held_out=_hidden_domains(plain),
         temperature=np.ones(lens.data.graph.n_domains),
     )
 

@@ -21,8 +21,15 @@ _SHARES = (0.2, 1 / 3, 0.5)
 _N_LEVELS = 4
 # What a candidate is judged by beside its hops: how much of the weight around a hidden domain
 # leads to a label, how far outside the labelled domains it lies, repeats of what other splits
-# hide, and classes or most rows lost.
+# hide, classes or most rows lost, and rows lost where there are few for the features: a model
+# that is short of rows looks far worse with some hidden than it is.
 _SUPPORT, _OUTSIDE, _REPEAT, _LOST_CLASS, _LOST_ROWS = 1.0, 1.0, 0.5, 10.0, 4.0
+_SHORT_OF_ROWS = 10.0
+#: Rows are not few with ten for each feature.
+_ENOUGH = 0.1
+#: Where no domain can be hidden, rows are, in so many parts; not if there are fewer rows.
+_N_FOLDS = 3
+_FEWEST_ROWS = 12
 
 Flags = NDArray[np.bool_]
 
@@ -156,9 +163,36 @@ class GraphHoldout:
         sources = data.sources
         rows = np.bincount(data.codes[data.labelled], minlength=data.graph.n_domains)[sources]
         present = _classes_present(data, sources)
-        problem = _Problem(data.graph, sources, data.targets, present, rows.astype(np.float64))
+        width = np.prod(data.X.shape[1:]) / len(data.labelled)
+        problem = _Problem(
+            data.graph,
+            sources,
+            data.targets,
+            present,
+            rows=rows.astype(np.float64),
+            short_of_rows=float(np.clip(width - _ENOUGH, 0.0, 1.0)),
+        )
         for hidden in self._choose(problem):
             yield sources[hidden]
+
+    def split_rows(self, data: DomainData) -> Iterator[NDArray[np.int64]]:
+        """Labelled rows to hide, for :meth:`grada.data.DomainData.hiding_rows`.
+
+        Parameters
+        ----------
+        data : DomainData
+
+        Yields
+        ------
+        int64 array
+            The rows of sources that are hidden; where no source can be hidden, every third row.
+            Nothing if labels are too few even for that.
+        """
+        if self.can_split(data):
+            for hidden in self.split_codes(data):
+                yield data.labelled[np.isin(data.codes[data.labelled], hidden)]
+            return
+        yield from row_folds(data, self.random_state)
 
     def _choose(self, problem: _Problem) -> list[Flags]:
         """Masks over the sources: greedily the candidate that costs least, repeats included."""
@@ -195,6 +229,33 @@ class GraphHoldout:
         return sorted(sizes)
 
 
+def row_folds(
+    data: DomainData, random_state: int | np.random.Generator | None = 0
+) -> Iterator[NDArray[np.int64]]:
+    """Every third labelled row, drawn at random; classes stay in proportion.
+
+    Parameters
+    ----------
+    data : DomainData
+    random_state : int, Generator or None, default=0
+
+    Yields
+    ------
+    int64 array
+        Rows to hide. Nothing if labels are few, or if one class would be left.
+    """
+    rows = np.random.default_rng(random_state).permutation(data.labelled)
+    if len(rows) < _FEWEST_ROWS:
+        return
+    classes = data.kind == "classification"
+    if classes:
+        rows = rows[np.argsort(data.y[rows], kind="stable")]
+    for first in range(_N_FOLDS):
+        kept = np.delete(rows, np.s_[first::_N_FOLDS])
+        if not classes or len(np.unique(data.y[kept])) > 1:
+            yield np.sort(rows[first::_N_FOLDS])
+
+
 @dataclass(frozen=True)
 class _Problem:
     """What a split has to imitate."""
@@ -204,6 +265,7 @@ class _Problem:
     targets: NDArray[np.int64]
     classes: Flags | None = None  # (n_sources, n_classes)
     rows: NDArray[np.float64] | None = None  # labelled rows of each source
+    short_of_rows: float = 0.0  # features for each labelled row, from a tenth on
 
     @cached_property
     def place(self) -> NDArray[np.float64]:
@@ -229,7 +291,9 @@ class _Problem:
             has = self.classes.any(axis=0).sum()
             cost += _LOST_CLASS * (has - ((~hidden @ self.classes) > 0).sum(axis=1))
         if self.rows is not None:
-            cost += _LOST_ROWS * np.maximum(hidden @ self.rows / self.rows.sum() - 0.6, 0)
+            lost = hidden @ self.rows / self.rows.sum()
+            cost += _LOST_ROWS * np.maximum(lost - 0.6, 0)
+            cost += _SHORT_OF_ROWS * self.short_of_rows * lost
         return cost
 
     def _unlike_outside(self, hidden: Flags) -> NDArray[np.float64]:

@@ -55,17 +55,9 @@ def is_slow(method: Method) -> bool:
     return "epochs" in method.get_params(deep=False)
 
 
-def surcharge(method: Method) -> float:
-    """By which share of its error on hidden sources a candidate for values is thought worse.
-
-    Candidates that do without the graph carry less far than they show near the labels: trees, and
-    features that are put in relation to their domain.
-    """
-    if not isinstance(method, Plain):
-        return 0.0
-    if method.estimator != "linear":
-        return 0.2
-    return 0.0 if method.per_domain == method.append == "nothing" else 0.1
+def spreads_labels(method: Method) -> bool:
+    """Whether a candidate may carry labels from domain to domain, as the plain models do not."""
+    return not isinstance(method, Plain)
 
 
 def named_portfolio(

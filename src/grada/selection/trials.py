@@ -21,6 +21,8 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 _MAX_HIDDEN_ROWS = 20_000
+#: Rows of a domain that a method is asked how sure it is of.
+_DOUBT_ROWS = 20
 #: What of a trial is plain values.
 _PLAIN = ("seconds", "problem", "notes", "out_of_time")
 #: Hops are counted as far as this; a domain that cannot be reached is as far.
@@ -53,7 +55,7 @@ class Deadline(Callback):
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Predictions for rows of sources whose labels were hidden, and the truth.
+    """Predictions for rows whose labels were hidden, and the truth.
 
     Attributes
     ----------
@@ -63,7 +65,9 @@ class HeldOut:
     truth : array of shape (n,) of class codes, or (n, n_outputs)
     output : array of shape (n, n_outputs)
     hops : array of shape (n,)
-        From the nearest source that was not hidden.
+        From the nearest source that was not hidden; zero if its domain has other labels left.
+    doubt : array of shape (n,), optional
+        Squared error that the method itself expects, the same for all rows of a domain.
     """
 
     rows: Codes
@@ -71,6 +75,7 @@ class HeldOut:
     truth: NDArray[np.float64] | NDArray[np.int64]
     output: Floats
     hops: Floats
+    doubt: Floats | None = None
 
     @property
     def score(self) -> Floats:
@@ -80,10 +85,16 @@ class HeldOut:
         score: Floats = missed.astype(np.float64)
         return score
 
+    @property
+    def within(self) -> bool:
+        """Whether rows were hidden, and no domain."""
+        return not self.hops.any()
+
     def first(self, n: int) -> HeldOut:
         """The first rows, which are those of the first splits."""
+        doubt = None if self.doubt is None else self.doubt[:n]
         return HeldOut(
-            self.rows[:n], self.codes[:n], self.truth[:n], self.output[:n], self.hops[:n]
+            self.rows[:n], self.codes[:n], self.truth[:n], self.output[:n], self.hops[:n], doubt
         )
 
     def per_domain(self) -> tuple[Codes, Floats, Floats]:
@@ -106,6 +117,8 @@ class Trial:
         None if it failed or was not tried.
     output : array of shape (n_looked_at, n_outputs), optional
         Its predictions for the rows that are looked at.
+    doubt : array of shape (n_looked_at,), optional
+        Squared error that it expects there itself, the same for all rows of a domain.
     held_out : HeldOut, optional
     seconds : float
     problem : str, optional
@@ -120,6 +133,7 @@ class Trial:
     method: Method
     fitted: FittedMethod | None = None
     output: Floats | None = None
+    doubt: Floats | None = None
     held_out: HeldOut | None = None
     seconds: float = 0.0
     problem: str | None = None
@@ -139,7 +153,7 @@ def try_candidate(
     rows : int array
         Rows whose predictions are kept.
     splits : sequence of int arrays
-        Source domains to hide, one fit each.
+        Rows whose labels are hidden, one fit each.
     run : Run
     until : float
         When to give up, by the clock of the run.
@@ -151,7 +165,7 @@ def try_candidate(
         warnings.simplefilter("always")
         try:
             fitted = clone(trial.method).adapt(data, run)
-            trial.output = _predict(fitted, data, rows)
+            trial.output, trial.doubt = _predict(fitted, data, rows), _doubt(fitted, data, rows)
             now = clock()
             if now + len(splits) * (now - start) > until:
                 raise OutOfTimeError("The budget was too small to hide sources from it.")
@@ -176,6 +190,7 @@ def record(trial: Trial, run: Run) -> None:
     state = {
         "usable": trial.fitted is not None,
         "output": trial.output,
+        "doubt": trial.doubt,
         "held_out": None if held_out is None else vars(held_out),
         **{name: getattr(trial, name) for name in _PLAIN},
     }
@@ -190,7 +205,7 @@ def recall(trial: Trial, data: DomainData, run: Run) -> bool:
     state = None if run.checkpoint is None else run.checkpoint.load("trial")
     if state is None:
         return False
-    trial.output = state["output"]
+    trial.output, trial.doubt = state["output"], state["doubt"]
     trial.held_out = None if state["held_out"] is None else HeldOut(**state["held_out"])
     for name in _PLAIN:
         setattr(trial, name, state[name])
@@ -237,6 +252,10 @@ class FittedLater(FittedMethod):
         """What the fitted method says."""
         return self.now.confidence(X, codes)
 
+    def doubt(self, X: NDArray[np.float32], codes: Codes) -> Floats | None:
+        """What the fitted method says."""
+        return self.now.doubt(X, codes)
+
 
 def hold_out(
     method: Method,
@@ -245,13 +264,14 @@ def hold_out(
     run: Run,
     until: float = np.inf,
 ) -> HeldOut:
-    """Predictions for hidden sources, each split from a fit of its own.
+    """Predictions for hidden rows, each split from a fit of its own.
 
     Parameters
     ----------
     method : Method
     data : DomainData
     splits : sequence of int arrays
+        Rows to hide, see :meth:`GraphHoldout.split_rows`.
     run : Run
     until : float
         When to give up, by the clock of the run.
@@ -264,18 +284,21 @@ def hold_out(
     for number, hidden in enumerate(splits):
         if run.clock() > until:
             raise OutOfTimeError("The budget was spent before it was tested on hidden sources.")
-        visible = data.hiding(hidden)
-        rows = data.labelled[np.isin(data.codes[data.labelled], hidden)]
+        visible, rows = data.hiding_rows(hidden), hidden
         if len(rows) > _MAX_HIDDEN_ROWS:
             rows = np.sort(run.rng(100 + number).choice(rows, _MAX_HIDDEN_ROWS, replace=False))
         part = run.part(f"hidden {number}")
         fit_and_predict = partial(_fit_and_predict, method, visible, data, rows, part)
-        output = part.keep("output", fit_and_predict)
+        found = part.keep("output", fit_and_predict)
+        output = found[:, : data.n_outputs]
+        doubt = found[:, -1] if found.shape[1] > data.n_outputs else None
         codes = data.codes[rows]
         hops = hops_from(data.graph, visible.sources)[codes]
-        parts.append(HeldOut(rows, codes, data.y[rows], output, hops))
-    names = ("rows", "codes", "truth", "output", "hops")
-    return HeldOut(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+        parts.append(HeldOut(rows, codes, data.y[rows], output, hops, doubt))
+    names = ("rows", "codes", "truth", "output", "hops", "doubt")
+    columns = {name: [getattr(part, name) for part in parts] for name in names}
+    known = {name: np.concatenate(all_) for name, all_ in columns.items() if all_[0] is not None}
+    return HeldOut(**known)
 
 
 def _fit_and_predict(
@@ -284,7 +307,9 @@ def _fit_and_predict(
     with warnings.catch_warnings():
         # They would speak of domains that are hidden here only.
         warnings.simplefilter("ignore")
-        return _predict(clone(method).adapt(visible, run), data, rows)
+        fitted = clone(method).adapt(visible, run)
+        output, doubt = _predict(fitted, data, rows), _doubt(fitted, data, rows)
+        return output if doubt is None else np.column_stack([output, doubt])
 
 
 def hops_from(graph: DomainGraph, sources: Codes) -> Floats:
@@ -302,3 +327,23 @@ def _predict(fitted: FittedMethod, data: DomainData, rows: Codes) -> Floats:
     if not np.isfinite(output).all():
         raise FloatingPointError("It predicts values that are not finite.")
     return output
+
+
+def _doubt(fitted: FittedMethod, data: DomainData, rows: Codes) -> Floats | None:
+    """Error that a method expects in the domain of each row, from some rows of each domain."""
+    codes = data.codes[rows]
+    order = np.argsort(codes, kind="stable")
+    domains, first, group, count = np.unique(
+        codes[order], return_index=True, return_inverse=True, return_counts=True
+    )
+    # Evenly over the rows of a domain.
+    step = np.maximum(count / _DOUBT_ROWS, 1)[group]
+    nth = np.arange(len(rows)) - first[group]
+    some = order[np.floor(nth / step) > np.floor((nth - 1) / step)]
+    asked = fitted.doubt(data.X[rows[some]], data.codes[rows[some]])
+    if asked is None:
+        return None
+    member = np.searchsorted(domains, codes)
+    means = np.bincount(member[some], asked) / np.bincount(member[some])
+    expected: Floats = means[member]
+    return expected

@@ -1,4 +1,4 @@
-"""What the unseen tasks are made of: graphs, amounts that follow them, and rows."""
+"""What generated tasks are made of: graphs, amounts that follow them, and rows."""
 
 from __future__ import annotations
 
@@ -72,6 +72,48 @@ def random_graph(n: int, rng: Rng) -> Floats:
 def two(part: Floats) -> Floats:
     """The same graph twice, not joined."""
     return np.block([[part, 0 * part], [0 * part, part]])
+
+
+def communities(n_groups: int, size: int, rng: Rng) -> tuple[Floats, Codes]:
+    """Groups with many edges within and one edge to the next, and the group of each domain."""
+    graph = nx.random_partition_graph([size] * n_groups, 0.6, 0.0, seed=_seed(rng))
+    graph.add_edges_from((i * size, (i + 1) * size) for i in range(n_groups - 1))
+    return nx.to_numpy_array(graph), np.repeat(np.arange(n_groups), size)
+
+
+def hubs(n: int, rng: Rng) -> Floats:
+    """Few domains with many neighbours, and many with two."""
+    return nx.to_numpy_array(nx.barabasi_albert_graph(n, 2, seed=_seed(rng)))
+
+
+def hierarchy(*branches: int) -> tuple[Floats, Codes]:
+    """A tree with so many children at each level, and the level of each domain."""
+    parent, level, last = [-1], [0], [0]
+    for depth, n_children in enumerate(branches, start=1):
+        last = [node for node in last for _ in range(n_children)]
+        parent += last
+        level += [depth] * len(last)
+        last = list(range(len(parent) - len(last), len(parent)))
+    weights = np.zeros((len(parent),) * 2)
+    weights[np.arange(1, len(parent)), parent[1:]] = 1.0
+    return np.maximum(weights, weights.T), np.array(level)
+
+
+def near(place: Floats, reach: float) -> Floats:
+    """Weights that fall with the distance; none where they would be small."""
+    weights = np.exp(-cdist(place, place, "sqeuclidean") / reach**2)
+    np.fill_diagonal(weights, 0.0)
+    return np.where(weights < 0.1, 0.0, weights)
+
+
+def product(first: Floats, second: Floats) -> Floats:
+    """A domain for each pair, such as a year and a region; the second one changes fastest."""
+    return np.kron(first, np.eye(len(second))) + np.kron(np.eye(len(first)), second)
+
+
+def with_alone(weights: Floats, n_alone: int) -> Floats:
+    """The graph and some domains without neighbours after it."""
+    return np.pad(weights, (0, n_alone))
 
 
 def _seed(rng: Rng) -> int:
