@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from functools import partial
 
 import numpy as np
 
@@ -12,25 +11,7 @@ from grada.benchmark._zoo import Maker
 from grada.benchmark._zoo_parts import Codes, Floats, Rng
 from grada.datasets import Task
 
-
-def _task(
-    name: str,
-    X: Floats,
-    y: Any,
-    domain: Codes,
-    weights: Floats,
-    sources: Iterable[Any],
-    rng: Rng,
-    word: str = "site",
-) -> Task:
-    return parts.build(name, "classification", X, y, domain, weights, sources, rng, word)
-
-
-def _draw(
-    n_domains: int, each: int | tuple[int, int], n_classes: int, rng: Rng
-) -> tuple[Codes, Codes]:
-    domain = parts.rows(n_domains, each, rng)
-    return domain, parts.labels(domain, n_classes, rng)
+_task = partial(parts.build, kind="classification")
 
 
 def _chance(log_odds: Floats, rng: Rng) -> Codes:
@@ -42,7 +23,7 @@ def _chance(log_odds: Floats, rng: Rng) -> Codes:
 
 
 def _space_blobs(name: str, rng: Rng) -> Task:
-    domain, label = _draw(24, 60, 3, rng)
+    domain, label = parts.draw(24, 60, 3, rng)
     X = parts.blobs(label, 3, 0.35, rng, n_features=3)
     X = parts.askew(parts.turn(X, 2 * np.pi * domain / 24), rng)
     return _task(name, X, label, domain, parts.ring(24), range(0, 24, 4), rng)
@@ -50,7 +31,7 @@ def _space_blobs(name: str, rng: Rng) -> Task:
 
 def _two_planes(name: str, rng: Rng) -> Task:
     """Four classes in five dimensions that turn in two planes at once."""
-    domain, label = _draw(18, 70, 4, rng)
+    domain, label = parts.draw(18, 70, 4, rng)
     centre = parts.askew(1.2 * np.eye(5), rng)
     X = centre[label] + 0.35 * rng.normal(size=(len(label), 5))
     for plane in ((0, 1), (2, 3)):
@@ -59,14 +40,14 @@ def _two_planes(name: str, rng: Rng) -> Task:
 
 
 def _moons_chain(name: str, rng: Rng) -> Task:
-    domain, label = _draw(16, 80, 2, rng)
+    domain, label = parts.draw(16, 80, 2, rng)
     X = parts.turn(parts.moons(label, 0.12, rng), 2.1 * domain / 15)
     return _task(name, X, label, domain, parts.chain(16), range(3), rng, "day")
 
 
 def _xor_ring(name: str, rng: Rng) -> Task:
     """A half turn brings four clouds, two a class, back to where they were."""
-    domain, label = _draw(20, 100, 2, rng)
+    domain, label = parts.draw(20, 100, 2, rng)
     side = rng.choice([-1.0, 1.0], len(label))
     X = np.column_stack([side, side * (1 - 2 * label)]) + 0.4 * rng.normal(size=(len(label), 2))
     X = parts.turn(X, np.pi * domain / 20)
@@ -74,7 +55,7 @@ def _xor_ring(name: str, rng: Rng) -> Task:
 
 
 def _six_classes(name: str, rng: Rng) -> Task:
-    domain, label = _draw(12, 120, 6, rng)
+    domain, label = parts.draw(12, 120, 6, rng)
     X = parts.turn(parts.blobs(label, 6, 0.2, rng), 0.9 * domain / 11)
     return _task(name, X, label, domain, parts.chain(12), range(4), rng, "year")
 
@@ -82,14 +63,14 @@ def _six_classes(name: str, rng: Rng) -> Task:
 def _overlap_places(name: str, rng: Rng) -> Task:
     """Classes of which one row in six lies on the wrong side."""
     weights, place = parts.places(35, rng)
-    domain, label = _draw(35, 60, 2, rng)
+    domain, label = parts.draw(35, 60, 2, rng)
     X = parts.turn(parts.blobs(label, 2, 1.0, rng), 0.7 * parts.field(place, rng)[domain, 0])
     return _task(name, X, label, domain, weights, parts.scattered(35, 10, rng), rng)
 
 
 def _inherited_turns(name: str, rng: Rng) -> Task:
     weights = parts.binary_tree(4)
-    domain, label = _draw(31, 50, 3, rng)
+    domain, label = parts.draw(31, 50, 3, rng)
     X = parts.blobs(label, 3, 0.4, rng)
     X = parts.turn(X, parts.inherited(weights, 0.35, rng)[domain, 0])
     return _task(name, X, label, domain, weights, parts.scattered(31, 10, rng), rng, "branch")
@@ -107,7 +88,7 @@ def _turning_boundary(name: str, rng: Rng) -> Task:
 
 def _uneven_chain(name: str, rng: Rng) -> Task:
     """From one row to 200 rows a domain."""
-    domain, label = _draw(30, (1, 200), 3, rng)
+    domain, label = parts.draw(30, (1, 200), 3, rng)
     X = parts.turn(parts.blobs(label, 3, 0.4, rng), 2.1 * domain / 29)
     return _task(name, X, label, domain, parts.chain(30), parts.scattered(30, 8, rng), rng, "stop")
 
@@ -115,14 +96,14 @@ def _uneven_chain(name: str, rng: Rng) -> Task:
 def _diffused_turns(name: str, rng: Rng) -> Task:
     """Random edges along which the angle is smooth."""
     weights = parts.random_graph(40, rng)
-    domain, label = _draw(40, 50, 2, rng)
+    domain, label = parts.draw(40, 50, 2, rng)
     X = parts.turn(parts.blobs(label, 2, 0.5, rng), 0.8 * parts.diffused(weights, rng)[domain, 0])
     return _task(name, X, label, domain, weights, parts.scattered(40, 13, rng), rng, "user")
 
 
 def _long_chain(name: str, rng: Rng) -> Task:
     """One source, and sixty domains in which the classes turn while they move."""
-    domain, label = _draw(60, 50, 2, rng)
+    domain, label = parts.draw(60, 50, 2, rng)
     amount = domain / 59
     X = parts.turn(parts.blobs(label, 2, 0.3, rng), 2.0 * amount) + 2 * amount[:, None]
     return _task(name, X, label, domain, parts.chain(60), [0], rng, "week")
@@ -130,7 +111,7 @@ def _long_chain(name: str, rng: Rng) -> Task:
 
 def _two_rings(name: str, rng: Rng) -> Task:
     """Two rings that are not joined, each with one source: in one the classes turn, in one move."""
-    domain, label = _draw(20, 70, 2, rng)
+    domain, label = parts.draw(20, 70, 2, rng)
     amount = (1 - np.cos(2 * np.pi * (domain % 10) / 10)) / 2
     X = parts.blobs(label, 2, 0.35, rng)
     turned, moved = parts.turn(X, 1.2 * amount), X + 1.5 * amount[:, None]
@@ -143,14 +124,14 @@ def _two_rings(name: str, rng: Rng) -> Task:
 
 def _moons_tree(name: str, rng: Rng) -> Task:
     weights = parts.binary_tree(4)
-    domain, label = _draw(31, 50, 2, rng)
+    domain, label = parts.draw(31, 50, 2, rng)
     X = parts.moons(label, 0.12, rng) + parts.inherited(weights, 0.4, rng, 2)[domain]
     return _task(name, X, label, domain, weights, range(7), rng, "branch")
 
 
 def _grid_two_ways(name: str, rng: Rng) -> Task:
     weights, place = parts.grid(6, 6)
-    domain, label = _draw(36, 40, 3, rng)
+    domain, label = parts.draw(36, 40, 3, rng)
     X = parts.blobs(label, 3, 0.45, rng) + place[domain] * [3.0, 2.0]
     sources = parts.clustered(weights, place.sum(axis=1), 9)
     return _task(name, X, label, domain, weights, sources, rng, "cell")
@@ -167,7 +148,7 @@ def _rare_ring(name: str, rng: Rng) -> Task:
 def _mean_shift_places(name: str, rng: Rng) -> Task:
     """Thirty features whose means are smooth on the map, and fifteen rows a place."""
     weights, place = parts.places(24, rng)
-    domain, label = _draw(24, 15, 2, rng)
+    domain, label = parts.draw(24, 15, 2, rng)
     X = rng.normal(size=(len(label), 30)) + 0.8 * parts.field(place, rng, 30)[domain]
     X[:, :8] += 0.6 * (2 * label[:, None] - 1)
     return _task(name, X, label, domain, weights, parts.scattered(24, 8, rng), rng, "clinic")
@@ -175,7 +156,7 @@ def _mean_shift_places(name: str, rng: Rng) -> Task:
 
 def _mean_shift_years(name: str, rng: Rng) -> Task:
     """Fifty features that drift, in part along what tells the classes apart."""
-    domain, label = _draw(12, 25, 2, rng)
+    domain, label = parts.draw(12, 25, 2, rng)
     X = rng.normal(size=(len(label), 50))
     X[:, :10] += 0.6 * (2 * label[:, None] - 1)
     X += 2.5 * domain[:, None] / 11 * rng.choice([0.0, 0.5], 50)
@@ -183,21 +164,21 @@ def _mean_shift_years(name: str, rng: Rng) -> Task:
 
 
 def _star_offsets(name: str, rng: Rng) -> Task:
-    domain, label = _draw(16, 80, 3, rng)
+    domain, label = parts.draw(16, 80, 3, rng)
     X = parts.blobs(label, 3, 0.4, rng) + 0.4 * rng.normal(size=(16, 2))[domain]
     return _task(name, X, label, domain, parts.star(15), range(4), rng, "branch")
 
 
 def _moving_world(name: str, rng: Rng) -> Task:
     weights = parts.small_world(50, rng)
-    domain, label = _draw(50, 40, 2, rng)
+    domain, label = parts.draw(50, 40, 2, rng)
     X = parts.blobs(label, 2, 0.5, rng) + parts.diffused(weights, rng, 2)[domain]
     return _task(name, X, label, domain, weights, parts.scattered(50, 13, rng), rng, "user")
 
 
 def _both_ends(name: str, rng: Rng) -> Task:
     """A chain with labels at its two ends."""
-    domain, label = _draw(21, 60, 4, rng)
+    domain, label = parts.draw(21, 60, 4, rng)
     X = parts.blobs(label, 4, 0.3, rng) + 2.5 * domain[:, None] / 20
     labels = np.array(["red", "green", "blue", "grey"], dtype=object)[label]
     return _task(name, X, labels, domain, parts.chain(21), [0, 1, 19, 20], rng, "stop")
@@ -215,7 +196,7 @@ def _parabola(name: str, rng: Rng) -> Task:
 
 def _outliers(name: str, rng: Rng) -> Task:
     """Heavy tails, and labels in the middle of the chain."""
-    domain, label = _draw(20, 60, 2, rng)
+    domain, label = parts.draw(20, 60, 2, rng)
     X = 0.35 * rng.standard_t(2, size=(len(label), 4))
     X[:, :2] += 0.8 * (2 * label[:, None] - 1)
     X += 2 * (domain[:, None] / 19) * rng.normal(size=4)
@@ -224,7 +205,7 @@ def _outliers(name: str, rng: Rng) -> Task:
 
 def _sideways(name: str, rng: Rng) -> Task:
     """Domains differ, but not in what tells the classes apart; the graph says nothing."""
-    domain, label = _draw(20, 60, 2, rng)
+    domain, label = parts.draw(20, 60, 2, rng)
     X = parts.blobs(label, 2, 0.5, rng)
     X[:, 1] += 1.5 * rng.normal(size=20)[domain]
     weights = parts.random_graph(20, rng)
@@ -233,7 +214,7 @@ def _sideways(name: str, rng: Rng) -> Task:
 
 def _moons_random(name: str, rng: Rng) -> Task:
     """Each domain has moved on its own; the graph says nothing."""
-    domain, label = _draw(22, 60, 2, rng)
+    domain, label = parts.draw(22, 60, 2, rng)
     X = parts.moons(label, 0.12, rng) + 0.5 * rng.normal(size=(22, 2))[domain]
     weights = parts.random_graph(22, rng)
     return _task(name, X, label, domain, weights, parts.scattered(22, 8, rng), rng)
@@ -244,7 +225,7 @@ def _moons_random(name: str, rng: Rng) -> Task:
 
 def _sensors_random(name: str, rng: Rng) -> Task:
     """Each sensor has gains and zeros of its own; the graph says nothing."""
-    domain, label = _draw(25, 80, 2, rng)
+    domain, label = parts.draw(25, 80, 2, rng)
     X = rng.normal(size=(len(label), 6))
     X[:, :4] += 0.8 * (2 * label[:, None] - 1)
     X = X * np.exp(0.4 * rng.normal(size=(25, 6)))[domain] + rng.normal(size=(25, 6))[domain]
@@ -255,7 +236,7 @@ def _sensors_random(name: str, rng: Rng) -> Task:
 def _sensors_places(name: str, rng: Rng) -> Task:
     """Gains and zeros that are smooth on the map."""
     weights, place = parts.places(40, rng)
-    domain, label = _draw(40, (20, 100), 3, rng)
+    domain, label = parts.draw(40, (20, 100), 3, rng)
     X = parts.askew(parts.blobs(label, 3, 0.4, rng, n_features=5), rng)
     gain, zero = np.split(parts.field(place, rng, 10)[domain], 2, axis=1)
     X = X * np.exp(0.4 * gain) + 0.7 * zero
@@ -265,7 +246,7 @@ def _sensors_places(name: str, rng: Rng) -> Task:
 def _shells(name: str, rng: Rng) -> Task:
     """Spheres one in the other that grow over the grid."""
     weights, place = parts.grid(5, 5)
-    domain, label = _draw(25, 70, 3, rng)
+    domain, label = parts.draw(25, 70, 3, rng)
     X = rng.normal(size=(len(label), 3))
     radius = 1 + label + 0.2 * rng.normal(size=len(label))
     X *= (radius * np.exp(0.4 * place.sum(axis=1))[domain] / np.linalg.norm(X, axis=1))[:, None]
@@ -298,7 +279,7 @@ def _hospitals(name: str, rng: Rng) -> Task:
 
 def _answers(name: str, rng: Rng) -> Task:
     """Twenty questions of yes or no, to which people say yes more or less often as years go by."""
-    domain, label = _draw(15, 80, 3, rng)
+    domain, label = parts.draw(15, 80, 3, rng)
     ask, drift = rng.normal(size=(2, 20))
     of_class = rng.normal(size=(3, 20))
     log_odds = ask + of_class[label] + 2 * (domain[:, None] / 14) * drift
@@ -309,7 +290,7 @@ def _answers(name: str, rng: Rng) -> Task:
 
 def _no_shift_overlap(name: str, rng: Rng) -> Task:
     """Nothing moves, and one row in five lies on the wrong side."""
-    domain, label = _draw(25, 50, 2, rng)
+    domain, label = parts.draw(25, 50, 2, rng)
     X = parts.askew(parts.blobs(label, 2, 1.2, rng, n_features=5), rng)
     weights = parts.small_world(25, rng)
     return _task(name, X, label, domain, weights, parts.scattered(25, 3, rng), rng)
@@ -317,7 +298,7 @@ def _no_shift_overlap(name: str, rng: Rng) -> Task:
 
 def _no_shift_circles(name: str, rng: Rng) -> Task:
     """Nothing moves, and the one source is the root."""
-    domain, label = _draw(15, (40, 120), 2, rng)
+    domain, label = parts.draw(15, (40, 120), 2, rng)
     X = parts.direction(2 * np.pi * rng.random(len(label))) * (1 + label[:, None])
     X += 0.25 * rng.normal(size=X.shape)
     return _task(name, X, label, domain, parts.binary_tree(3), [0], rng, "branch")

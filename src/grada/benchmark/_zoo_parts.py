@@ -219,9 +219,20 @@ def clustered(weights: Floats, priority: Floats, n_sources: int) -> list[int]:
     return grow(weights > 0, priority, n_sources)
 
 
+def draw(
+    n_domains: int, each: int | tuple[int, int], n_classes: int, rng: Rng
+) -> tuple[Codes, Codes]:
+    """Domains and classes of rows."""
+    domain = rows(n_domains, each, rng)
+    return domain, labels(domain, n_classes, rng)
+
+
+def normal(domain: Codes, n_features: int, rng: Rng) -> Floats:
+    return rng.normal(size=(len(domain), n_features))
+
+
 def build(
     name: str,
-    kind: Kind,
     X: Floats,
     y: NDArray[Any],
     domain: Codes,
@@ -229,6 +240,8 @@ def build(
     sources: Iterable[Any],
     rng: Rng,
     word: str = "site",
+    *,
+    kind: Kind,
 ) -> Task:
     """The task, its rows in random order."""
     names = [f"{word} {i + 1}" for i in range(len(weights))]

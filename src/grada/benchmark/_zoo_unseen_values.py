@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from functools import partial
 
 import numpy as np
 
 from grada.benchmark import _zoo_parts as parts
 from grada.benchmark._zoo import Maker
-from grada.benchmark._zoo_parts import Codes, Floats, Rng
+from grada.benchmark._zoo_parts import Rng
 from grada.datasets import Task
 
-
-def _task(
-    name: str,
-    X: Floats,
-    y: Floats,
-    domain: Codes,
-    weights: Floats,
-    sources: Iterable[Any],
-    rng: Rng,
-    word: str = "site",
-) -> Task:
-    return parts.build(name, "regression", X, y, domain, weights, sources, rng, word)
-
-
-def _normal(domain: Codes, n_features: int, rng: Rng) -> Floats:
-    return rng.normal(size=(len(domain), n_features))
+_task = partial(parts.build, kind="regression")
 
 
 # The shape of the response moves.
@@ -46,7 +30,7 @@ def _moving_kink(name: str, rng: Rng) -> Task:
     """Heating below a temperature that follows the map, and cooling above it."""
     place = rng.random((36, 2))
     domain = parts.rows(36, (20, 70), rng)
-    X = _normal(domain, 2, rng)
+    X = parts.normal(domain, 2, rng)
     comfort = 0.5 * parts.field(place, rng)[domain, 0]
     y = parts.noisy(np.abs(X[:, 0] - comfort) + 0.4 * X[:, 1], 5, rng)
     weights = parts.near(place, 0.2)
@@ -57,7 +41,7 @@ def _wave_height(name: str, rng: Rng) -> Task:
     """A wave over the day that is higher the further up the grid."""
     weights, place = parts.grid(7, 5)
     domain = parts.rows(35, 45, rng)
-    X = _normal(domain, 2, rng)
+    X = parts.normal(domain, 2, rng)
     X[:, 0] = rng.uniform(0, 2 * np.pi, len(domain))
     height = (0.4 + 1.4 * place[:, 0])[domain]
     y = parts.noisy(height * np.sin(X[:, 0]) + 0.5 * X[:, 1], 5, rng)
@@ -69,7 +53,7 @@ def _interaction_hubs(name: str, rng: Rng) -> Task:
     """A product of two inputs that counts more at some domains."""
     weights = parts.hubs(30, rng)
     domain = parts.rows(30, 60, rng)
-    X = _normal(domain, 4, rng)
+    X = parts.normal(domain, 4, rng)
     amount = 1 + 0.5 * parts.diffused(weights, rng)[domain, 0]
     y = parts.noisy(amount * X[:, 0] * X[:, 1] + 0.8 * X[:, 2], 4, rng)
     return _task(name, X, y, domain, weights, parts.scattered(30, 20, rng), rng, "airport")
@@ -80,7 +64,7 @@ def _seasonal_slope(name: str, rng: Rng) -> Task:
     weights = parts.product(parts.chain(5), parts.ring(12))
     domain = parts.rows(60, 30, rng)
     year, month = np.divmod(domain, 12)
-    X = _normal(domain, 3, rng)
+    X = parts.normal(domain, 3, rng)
     slope = 1 + 0.8 * np.cos(2 * np.pi * month / 12)
     y = parts.noisy(slope * X[:, 0] - 0.5 * X[:, 1] + 0.15 * year, 4, rng)
     return _task(name, X, y, domain, weights, range(24), rng, "year and month")
@@ -89,7 +73,7 @@ def _seasonal_slope(name: str, rng: Rng) -> Task:
 def _alternating_slopes(name: str, rng: Rng) -> Task:
     """Neighbours are unlike: odd domains have another slope than even ones."""
     domain = parts.rows(28, 45, rng)
-    X = _normal(domain, 3, rng)
+    X = parts.normal(domain, 3, rng)
     slope = np.where(domain % 2 == 0, 1.0, 0.2)
     y = parts.noisy(slope * X[:, 0] + 0.7 * X[:, 1], 4, rng)
     return _task(name, X, y, domain, parts.chain(28), parts.scattered(28, 11, rng), rng, "shift")
@@ -99,7 +83,7 @@ def _hidden_order(name: str, rng: Rng) -> Task:
     """The level and slope follow a hidden order; the chain is in another one."""
     domain = parts.rows(24, 50, rng)
     hidden = rng.permutation(np.linspace(-1, 1, 24))[domain]
-    X = _normal(domain, 4, rng)
+    X = parts.normal(domain, 4, rng)
     X[:, 1] += 2 * hidden
     y = parts.noisy((1 + 0.5 * hidden) * X[:, 0] + hidden + 0.3 * X[:, 2], 5, rng)
     return _task(name, X, y, domain, parts.chain(24), parts.scattered(24, 9, rng), rng, "sample")
@@ -113,7 +97,7 @@ def _calendar_levels(name: str, rng: Rng) -> Task:
     weights = parts.product(parts.chain(8), parts.chain(6))
     year, region = np.divmod(np.arange(48), 6)
     domain = parts.rows(48, 25, rng)
-    X = _normal(domain, 5, rng)
+    X = parts.normal(domain, 5, rng)
     level = 0.25 * year + rng.normal(size=6)[region]
     y = parts.noisy(X @ [0.7, 0.5, 0.3, 0.0, 0.0] + level[domain], 4, rng)
     return _task(name, X, y, domain, weights, parts.scattered(48, 24, rng), rng, "year and region")
@@ -123,7 +107,7 @@ def _price_levels(name: str, rng: Rng) -> Task:
     """Prices, never negative: country, region and town each multiply them."""
     weights, level = parts.hierarchy(5, 2, 3)
     domain = parts.rows(len(level), (15, 60), rng)
-    X = _normal(domain, 4, rng)
+    X = parts.normal(domain, 4, rng)
     factor = parts.inherited(weights, 0.25, rng)[domain, 0]
     log_price = X @ [0.4, 0.2, -0.2, 0.0] + factor
     y = 3 * np.exp(log_price + 0.15 * rng.normal(size=len(domain)))
@@ -134,7 +118,7 @@ def _decay_from_hub(name: str, rng: Rng) -> Task:
     """The level falls with the distance from a plant; only domains near it are measured."""
     weights, level = parts.hierarchy(3, 2, 2, 1)
     domain = parts.rows(len(level), 40, rng)
-    X = _normal(domain, 3, rng)
+    X = parts.normal(domain, 3, rng)
     y = parts.noisy(X @ [0.6, -0.4, 0.2] + 2 * 0.6 ** level[domain], 4, rng)
     return _task(name, X, y, domain, weights, np.flatnonzero(level <= 2), rng, "post")
 
@@ -143,7 +127,7 @@ def _tiny_domains(name: str, rng: Rng) -> Task:
     """From one row to eight rows at each of eighty places with a smooth level."""
     place = rng.random((80, 2))
     domain = parts.rows(80, (1, 8), rng)
-    X = _normal(domain, 2, rng)
+    X = parts.normal(domain, 2, rng)
     y = parts.noisy(X @ [0.8, 0.4] + 0.9 * parts.field(place, rng)[domain, 0], 4, rng)
     weights = parts.near(place, 0.15)
     return _task(name, X, y, domain, weights, parts.scattered(80, 50, rng), rng, "farm")
@@ -152,7 +136,7 @@ def _tiny_domains(name: str, rng: Rng) -> Task:
 def _loud_ring(name: str, rng: Rng) -> Task:
     """Noise as large as all the rest, and a small wave around the ring."""
     domain = parts.rows(20, 100, rng)
-    X = _normal(domain, 6, rng)
+    X = parts.normal(domain, 6, rng)
     wave = 0.5 * np.sin(2 * np.pi * domain / 20)
     y = parts.noisy(X @ rng.normal(size=6) / 2.5 + wave, 0.9, rng)
     return _task(name, X, y, domain, parts.ring(20), parts.scattered(20, 8, rng), rng, "hour")
@@ -162,7 +146,7 @@ def _partly_alone(name: str, rng: Rng) -> Task:
     """A smooth level and changing noise; six domains have no neighbours, two of them labels."""
     weights = parts.with_alone(parts.small_world(20, rng), 6)
     domain = parts.rows(26, (20, 90), rng)
-    X = _normal(domain, 4, rng)
+    X = parts.normal(domain, 4, rng)
     y = X @ [0.9, 0.6, 0.0, 0.0] + 0.7 * parts.diffused(weights, rng)[domain, 0]
     y += np.exp(rng.uniform(-2.2, -0.4, 26))[domain] * rng.normal(size=len(y))
     return _task(name, X, y, domain, weights, [*range(0, 20, 3), 20, 21], rng, "island")
@@ -172,7 +156,7 @@ def _three_outputs(name: str, rng: Rng) -> Task:
     """Three outputs whose levels and gains are those of the community."""
     weights, group = parts.communities(6, 6, rng)
     domain = parts.rows(36, 40, rng)
-    X = _normal(domain, 5, rng)
+    X = parts.normal(domain, 5, rng)
     own = rng.normal(size=(6, 3))[group[domain]]
     y = parts.noisy((X @ rng.normal(size=(5, 3))) * np.exp(0.3 * own) + own, 5, rng)
     return _task(name, X, y, domain, weights, range(0, 36, 3), rng, "clinic")
@@ -185,7 +169,7 @@ def _relative_standing(name: str, rng: Rng) -> Task:
     """What counts is where a row stands within its domain; the scales are the domain's own."""
     weights, _ = parts.communities(4, 5, rng)
     domain = parts.rows(20, (40, 120), rng)
-    inner = _normal(domain, 5, rng)
+    inner = parts.normal(domain, 5, rng)
     y = parts.noisy(inner[:, 0] + 0.5 * inner[:, 1] ** 2 - 0.6 * inner[:, 2], 4, rng)
     scale, zero = np.exp(0.5 * rng.normal(size=(20, 5))), 3 * rng.normal(size=(20, 5))
     X = (inner + zero[domain]) * scale[domain]
@@ -195,7 +179,7 @@ def _relative_standing(name: str, rng: Rng) -> Task:
 def _bent_inputs(name: str, rng: Rng) -> Task:
     """Readings bend more and more with the age of the probe, but keep their order."""
     domain = parts.rows(22, 70, rng)
-    inner = _normal(domain, 3, rng)
+    inner = parts.normal(domain, 3, rng)
     y = parts.noisy(inner @ [1.0, -0.7, 0.4], 5, rng)
     bend = np.linspace(0.1, 1.0, 22)[domain, None]
     X = np.expm1(bend * inner) / bend
@@ -206,7 +190,7 @@ def _far_inputs(name: str, rng: Rng) -> Task:
     """The same line everywhere, and inputs whose means lie far apart."""
     weights = parts.random_tree(18, rng)
     domain = parts.rows(18, (20, 80), rng)
-    X = _normal(domain, 6, rng) + 2.5 * rng.normal(size=(18, 6))[domain]
+    X = parts.normal(domain, 6, rng) + 2.5 * rng.normal(size=(18, 6))[domain]
     y = parts.noisy(X @ rng.normal(size=6), 8, rng)
     return _task(name, X, y, domain, weights, parts.scattered(18, 4, rng), rng, "plot")
 
@@ -215,8 +199,8 @@ def _lost_readings(name: str, rng: Rng) -> Task:
     """Ten readings of three causes; each domain lacks some and shows zeros for them."""
     weights = parts.hubs(32, rng)
     domain = parts.rows(32, 45, rng)
-    cause = _normal(domain, 3, rng)
-    X = 2 + cause @ rng.normal(size=(3, 10)) + 0.4 * _normal(domain, 10, rng)
+    cause = parts.normal(domain, 3, rng)
+    X = 2 + cause @ rng.normal(size=(3, 10)) + 0.4 * parts.normal(domain, 10, rng)
     X[(rng.random((32, 10)) < 0.25)[domain]] = 0.0
     y = parts.noisy(cause @ [1.0, 0.6, -0.6], 5, rng)
     return _task(name, X, y, domain, weights, parts.scattered(32, 12, rng), rng, "node")
@@ -225,10 +209,10 @@ def _lost_readings(name: str, rng: Rng) -> Task:
 def _moving_loadings(name: str, rng: Rng) -> Task:
     """Twenty readings of three causes, by loadings that change along the chain; one source."""
     domain = parts.rows(12, 100, rng)
-    cause = _normal(domain, 3, rng) * [1.5, 1.0, 0.6]
+    cause = parts.normal(domain, 3, rng) * [1.5, 1.0, 0.6]
     first, last = rng.normal(size=(2, 3, 20))
     part = domain[:, None] / 11
-    X = (1 - part) * (cause @ first) + part * (cause @ last) + 0.3 * _normal(domain, 20, rng)
+    X = (1 - part) * (cause @ first) + part * (cause @ last) + 0.3 * parts.normal(domain, 20, rng)
     y = parts.noisy(cause @ [0.7, 0.7, 0.7], 6, rng)
     return _task(name, X, y, domain, parts.chain(12), [0], rng, "decade")
 
@@ -237,7 +221,7 @@ def _regimes(name: str, rng: Rng) -> Task:
     """Steps by two inputs; few large domains show different parts of them."""
     weights = parts.two(parts.chain(3))
     domain = parts.rows(6, (300, 600), rng)
-    X = _normal(domain, 4, rng) + 0.7 * rng.normal(size=(6, 4))[domain]
+    X = parts.normal(domain, 4, rng) + 0.7 * rng.normal(size=(6, 4))[domain]
     steps = np.where(X[:, 0] > 0, np.where(X[:, 1] > 0.5, 2.0, 0.5), np.floor(X[:, 1]) / 2)
     y = parts.noisy(steps + 0.3 * X[:, 2], 5, rng)
     return _task(name, X, y, domain, weights, [1, 4], rng, "plant")
@@ -260,7 +244,7 @@ def _wide_cohorts(name: str, rng: Rng) -> Task:
     """Fifty columns, the first of which vary most, and fewer rows with labels."""
     weights, group = parts.communities(3, 6, rng)
     domain = parts.rows(18, (8, 24), rng)
-    X = _normal(domain, 50, rng) * np.geomspace(2, 0.2, 50)
+    X = parts.normal(domain, 50, rng) * np.geomspace(2, 0.2, 50)
     y = parts.noisy(X @ rng.normal(size=50) / 3, 4, rng)
     return _task(name, X, y, domain, weights, np.flatnonzero(group == 0)[:2], rng, "cohort")
 
