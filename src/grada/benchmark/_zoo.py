@@ -64,8 +64,12 @@ def zoo(part: Literal["tuning", "unseen"], random_state: int = 0) -> list[ZooTas
     """
     # Imported late: what they make is of this module.
     if part == "tuning":
-        from grada.benchmark._zoo_more_classes import CLASSES
-        from grada.benchmark._zoo_more_values import VALUES
+        from grada.benchmark import (
+            _zoo_further_classes,
+            _zoo_further_values,
+            _zoo_more_classes,
+            _zoo_more_values,
+        )
         from grada.benchmark._zoo_shapes import SHAPES
 
         shifts = [
@@ -85,8 +89,10 @@ def zoo(part: Literal["tuning", "unseen"], random_state: int = 0) -> list[ZooTas
         return [
             *shifts,
             *shapes,
-            *named("more", CLASSES, "classification", random_state),
-            *named("more", VALUES, "regression", random_state),
+            *named("more", _zoo_more_classes.CLASSES, "classification", random_state),
+            *named("more", _zoo_more_values.VALUES, "regression", random_state),
+            *named("further", _zoo_further_classes.CLASSES, "classification", random_state),
+            *named("further", _zoo_further_values.VALUES, "regression", random_state),
         ]
     if part == "unseen":
         from grada.benchmark._zoo_unseen import unseen_tasks

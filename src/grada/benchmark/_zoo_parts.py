@@ -8,6 +8,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 from scipy.spatial.distance import cdist
 
 from grada.data import Kind
@@ -72,6 +73,12 @@ def random_graph(n: int, rng: Rng) -> Floats:
 def two(part: Floats) -> Floats:
     """The same graph twice, not joined."""
     return np.block([[part, 0 * part], [0 * part, part]])
+
+
+def apart(*graphs: Floats) -> Floats:
+    """The graphs side by side, not joined."""
+    weights: Floats = block_diag(*graphs)
+    return weights
 
 
 def communities(n_groups: int, size: int, rng: Rng) -> tuple[Floats, Codes]:

@@ -1,4 +1,4 @@
-"""Classification tasks that nobody who tunes may look at."""
+"""Classification tasks that nobody who tunes may look at. All have noise."""
 
 from __future__ import annotations
 
@@ -14,273 +14,223 @@ from grada.datasets import Task
 _task = partial(parts.build, kind="classification")
 
 
-def _chance(log_odds: Floats, rng: Rng) -> Codes:
-    """Labels of 0 and 1 by the odds of each row."""
-    return (log_odds + rng.logistic(size=len(log_odds)) > 0).astype(np.intp)
+def _above(score: Floats, noise: float, rng: Rng) -> Codes:
+    """1 where the score is above 0 after noise, and 0 elsewhere."""
+    return (score + noise * rng.normal(size=len(score)) > 0).astype(np.intp)
 
 
 # What the inputs mean changes.
 
 
-def _one_threshold(name: str, rng: Rng) -> Task:
-    """One feature, and a cut that climbs along the chain while the inputs stay."""
-    domain = parts.rows(18, 70, rng)
-    X = parts.normal(domain, 1, rng)
-    label = _chance(6 * (X[:, 0] - np.linspace(-0.9, 0.9, 18)[domain]), rng)
-    return _task(name, X, label, domain, parts.chain(18), [1, 6, 11, 16], rng, "year")
-
-
-def _raters(name: str, rng: Rng) -> Task:
-    """Five grades; strictness is smooth in each of two unjoined offices."""
-    weights = parts.two(parts.small_world(15, rng))
-    domain = parts.rows(30, (25, 90), rng)
-    X = parts.normal(domain, 6, rng)
-    score = X @ rng.normal(size=6) / 2 + 0.35 * rng.normal(size=len(domain))
-    score += 0.6 * parts.diffused(weights, rng)[domain, 0]
-    label = np.digitize(score, [-1.2, -0.4, 0.4, 1.2])
-    grades = np.array(["poor", "fair", "good", "fine", "best"], dtype=object)[label]
-    return _task(name, X, grades, domain, weights, parts.scattered(30, 12, rng), rng, "rater")
-
-
-def _alternating(name: str, rng: Rng) -> Task:
-    """Neighbours differ most: the rule is that of the domain after the next."""
-    domain = parts.rows(24, 60, rng)
-    X = parts.normal(domain, 4, rng)
-    side = np.where(domain % 2 == 0, 0.8, -0.8)
-    label = _chance(3 * (X[:, 0] + side * X[:, 1] + 0.3 * X[:, 2]), rng)
-    return _task(name, X, label, domain, parts.ring(24), parts.scattered(24, 10, rng), rng, "shift")
-
-
-def _spurious(name: str, rng: Rng) -> Task:
-    """One column goes along with the class at first, and against it at the end."""
-    domain, label = parts.draw(14, 90, 2, rng)
-    sign = 2.0 * label - 1
+def _rain_or_dry(name: str, rng: Rng) -> Task:
+    """The same weather means rain more often on one side of the map."""
+    weights, place = parts.grid(6, 7)
+    domain = parts.rows(42, 45, rng)
     X = parts.normal(domain, 5, rng)
-    X[:, :3] += 0.7 * sign[:, None]
-    X[:, 3] += np.linspace(1.5, -1.0, 14)[domain] * sign
-    return _task(name, X, label, domain, parts.chain(14), range(5), rng, "batch")
+    score = X @ [0.9, -0.6, 0.4, 0.0, 0.0] + 0.9 * parts.field(place, rng)[domain, 0]
+    label = np.array(["dry", "rain"], dtype=object)[_above(score, 0.5, rng)]
+    return _task(name, X, label, domain, weights, parts.scattered(42, 16, rng), rng, "square")
 
 
-def _interaction(name: str, rng: Rng) -> Task:
-    """The sign of a product decides, and a third input by an amount that follows the map."""
-    place = rng.random((45, 2))
-    domain = parts.rows(45, 50, rng)
+def _choices_by_month(name: str, rng: Rng) -> Task:
+    """Which of three goods is bought: tastes swing with the season, customers stay the same."""
+    domain = parts.rows(24, 70, rng)
+    X = parts.normal(domain, 4, rng)
+    season = parts.direction(2 * np.pi * domain / 24)
+    taste = np.stack([X, season[:, :1] * X, season[:, 1:] * X], axis=1)
+    score = np.einsum("nij,ijk->nk", taste, 1.5 * rng.normal(size=(3, 4, 3)))
+    label = (score + rng.gumbel(size=score.shape)).argmax(axis=1)
+    return _task(name, X, label, domain, parts.ring(24), range(0, 24, 3), rng, "half month")
+
+
+def _small_clubs(name: str, rng: Rng) -> Task:
+    """From one row to ten rows a club; how many say yes is alike among friends."""
+    weights = parts.small_world(70, rng)
+    domain = parts.rows(70, (1, 10), rng)
     X = parts.normal(domain, 3, rng)
-    amount = parts.field(place, rng)[domain, 0]
-    label = _chance(4 * X[:, 0] * X[:, 1] + 2.5 * amount * X[:, 2], rng)
-    weights = parts.near(place, 0.18)
-    return _task(name, X, label, domain, weights, parts.scattered(45, 22, rng), rng, "parish")
+    score = X @ [1.0, 0.6, 0.0] + 0.7 * parts.diffused(weights, rng)[domain, 0]
+    label = _above(score, 0.6, rng)
+    return _task(name, X, label, domain, weights, parts.scattered(70, 35, rng), rng, "club")
 
 
-# The classes move.
-
-
-def _calendar_drift(name: str, rng: Rng) -> Task:
-    """Years by regions: the regions differ and all drift alike; later years have no labels."""
-    weights = parts.product(parts.chain(7), parts.ring(5))
-    year, region = np.divmod(np.arange(35), 5)
-    domain, label = parts.draw(35, (20, 70), 3, rng)
-    centre, drift = 1.2 * rng.normal(size=(3, 6)), 0.25 * rng.normal(size=6)
-    moved = year[:, None] * drift + 0.6 * rng.normal(size=(5, 6))[region]
-    X = centre[label] + moved[domain] + 0.8 * parts.normal(domain, 6, rng)
-    return _task(name, X, label, domain, weights, range(15), rng, "year and region")
-
-
-def _hours_and_days(name: str, rng: Rng) -> Task:
-    """Hours around a clock by days of a week: the classes go around, and weekends lie off."""
-    weights = parts.product(parts.chain(7), parts.ring(8))
-    day, hour = np.divmod(np.arange(56), 8)
-    domain, label = parts.draw(56, 40, 3, rng)
-    X = parts.blobs(label, 3, 0.4, rng, n_features=4)
-    X[:, :2] += parts.direction(2 * np.pi * hour / 8)[domain]
-    X[:, 2] += np.where(day >= 5, 1.5, 0.0)[domain]
-    return _task(name, X, label, domain, weights, parts.scattered(56, 18, rng), rng, "day and hour")
-
-
-def _one_class_moves(name: str, rng: Rng) -> Task:
-    """Sound parts stay where they are, faulty ones draw nearer and pass by."""
-    domain = parts.rows(20, 80, rng)
-    label = parts.labels(domain, 2, rng, np.tile([0.7, 0.3], (20, 1)))
-    path = np.column_stack([np.linspace(-2, 2, 20), np.full(20, 1.4)])
-    X = 0.5 * parts.normal(domain, 2, rng) + label[:, None] * path[domain]
-    labels = np.array(["sound", "faulty"], dtype=object)[label]
-    return _task(name, X, labels, domain, parts.chain(20), range(6), rng, "lot")
-
-
-def _splitting_class(name: str, rng: Rng) -> Task:
-    """The deeper in the tree, the further apart are the two halves of one class."""
-    weights, level = parts.hierarchy(2, 3, 3)
-    domain, label = parts.draw(len(level), 70, 2, rng)
-    apart = 0.5 + 0.6 * level[domain]
-    half = rng.choice([-1.0, 1.0], len(label))
-    X = 0.4 * parts.normal(domain, 3, rng)
-    X[:, 0] += label * half * apart
-    X[:, 1] += 0.8 * label
-    return _task(name, X, label, domain, weights, range(5), rng, "unit")
-
-
-def _spirals(name: str, rng: Rng) -> Task:
-    """Two spirals that wind up over a ladder of domains."""
-    weights, place = parts.grid(2, 10)
-    domain, label = parts.draw(20, 110, 2, rng)
-    radius = np.sqrt(rng.uniform(0.1, 1, len(label)))
-    angle = (3 + 1.5 * place[domain, 1]) * radius + np.pi * label
-    X = 2 * radius[:, None] * parts.direction(angle) + 0.13 * parts.normal(domain, 2, rng)
-    sources = parts.clustered(weights, place[:, 1], 8)
-    return _task(name, X, label, domain, weights, sources, rng, "rung")
-
-
-def _machines(name: str, rng: Rng) -> Task:
-    """Few large domains with a zero of their own each; far from the zero is a fault."""
-    domain = parts.rows(6, (250, 500), rng)
-    X = parts.normal(domain, 4, rng)
-    label = _chance(3 * (np.linalg.norm(X[:, :3], axis=1) - 1.7), rng)
-    X += 1.2 * rng.normal(size=(6, 4))[domain]
-    return _task(name, X, label, domain, parts.ring(6), [0, 3], rng, "machine")
-
-
-# The scales and shapes move.
-
-
-def _own_warps(name: str, rng: Rng) -> Task:
-    """Each domain bends its features in its own way but keeps their order."""
-    weights = parts.hubs(26, rng)
-    domain, label = parts.draw(26, 70, 3, rng)
-    X = parts.blobs(label, 3, 0.45, rng, n_features=4)
-    bend = rng.uniform(-1.2, 1.2, size=(26, 4))[domain]
-    X = np.expm1(bend * X) / bend
-    return _task(name, X, label, domain, weights, parts.scattered(26, 8, rng), rng, "lab")
-
-
-def _lognormal_gains(name: str, rng: Rng) -> Task:
-    """Amounts that are never negative, in units that are passed down a hierarchy."""
-    weights, level = parts.hierarchy(4, 3, 2)
-    domain, label = parts.draw(len(level), 50, 4, rng)
-    centre = 0.8 * rng.normal(size=(4, 7))
-    gain = parts.inherited(weights, 0.45, rng, 7)
-    X = np.exp(centre[label] + gain[domain] + 0.5 * parts.normal(domain, 7, rng))
-    return _task(name, X, label, domain, weights, np.flatnonzero(level <= 1), rng, "office")
-
-
-def _stretched(name: str, rng: Rng) -> Task:
-    """Six classes, stretched one way here and another way there; the middle stays."""
-    weights, place = parts.places(30, rng)
-    domain, label = parts.draw(30, 80, 6, rng)
-    X = parts.blobs(label, 6, 0.22, rng)
-    way = parts.direction(1.2 * parts.field(place, rng)[:, 0])[domain]
-    X += 1.2 * (X * way).sum(axis=1, keepdims=True) * way
-    return _task(name, X, label, domain, weights, parts.scattered(30, 9, rng), rng, "field")
-
-
-def _outlying_gains(name: str, rng: Rng) -> Task:
-    """Own gains, a rare class and some wild rows; some domains have no neighbours."""
-    weights = parts.with_alone(parts.random_tree(18, rng), 5)
-    domain = parts.rows(23, (40, 120), rng)
-    label = parts.labels(domain, 2, rng, np.tile([0.85, 0.15], (23, 1)))
-    X = parts.normal(domain, 5, rng)
-    X[:, :3] += 1.3 * label[:, None]
-    X[rng.random(len(label)) < 0.03] *= 12
-    X *= np.exp(0.5 * rng.normal(size=(23, 5)))[domain]
-    return _task(name, X, label, domain, weights, parts.scattered(23, 8, rng), rng, "probe")
-
-
-def _missing_sensors(name: str, rng: Rng) -> Task:
-    """Each community lacks sensors of its own, and reads zeros for them."""
-    weights, group = parts.communities(5, 7, rng)
-    domain, label = parts.draw(35, 45, 3, rng)
-    X = rng.normal(size=(3, 12))[label] + 1.6 * parts.normal(domain, 12, rng) + 1.5
-    X[(rng.random((5, 12)) < 0.3)[group[domain]]] = 0.0
-    return _task(name, X, label, domain, weights, parts.scattered(35, 11, rng), rng, "station")
-
-
-def _changing_noise(name: str, rng: Rng) -> Task:
-    """Only the noise differs: small at some domains, great at others."""
-    weights = parts.hubs(32, rng)
-    domain, label = parts.draw(32, 50, 4, rng)
-    noise = np.exp(0.6 * parts.diffused(weights, rng)[domain])
-    X = parts.askew(
-        parts.blobs(label, 4, 0.0, rng, 3) + 0.45 * noise * parts.normal(domain, 3, rng), rng
-    )
-    return _task(name, X, label, domain, weights, [0], rng, "node")
-
-
-# The shares move, or nothing.
-
-
-def _prevalence(name: str, rng: Rng) -> Task:
-    """From one ill person in twenty to nineteen, by domain and not by community."""
-    weights, _ = parts.communities(3, 8, rng)
-    domain = parts.rows(24, (30, 120), rng)
-    share = rng.permutation(np.linspace(0.05, 0.95, 24))
-    label = parts.labels(domain, 2, rng, np.column_stack([1 - share, share]))
-    X = parts.normal(domain, 5, rng)
-    X[:, :2] += 1.1 * (2 * label[:, None] - 1)
-    return _task(name, X, label, domain, weights, parts.scattered(24, 8, rng), rng, "ward")
-
-
-def _subpopulations(name: str, rng: Rng) -> Task:
-    """Four kinds of customer with a rule each, whose shares change around the ring."""
-    domain = parts.rows(22, 70, rng)
-    angle = 2 * np.pi * np.arange(22) / 22
-    shares = np.exp(1.5 * np.cos(angle[:, None] - np.pi / 2 * np.arange(4)))
-    kind = parts.labels(domain, 4, rng, shares)
-    inner = parts.normal(domain, 5, rng)
-    label = _chance(3 * (inner * rng.normal(size=(4, 5))[kind]).sum(axis=1), rng)
-    X = inner + 3 * rng.normal(size=(4, 5))[kind]
-    return _task(name, X, label, domain, parts.ring(22), range(0, 22, 3), rng, "week")
-
-
-def _wide_no_shift(name: str, rng: Rng) -> Task:
-    """Sixty columns and fewer rows with labels; nothing moves."""
-    weights, _ = parts.hierarchy(3, 4)
-    domain, label = parts.draw(16, (8, 40), 2, rng)
-    X = parts.normal(domain, 60, rng)
-    X[:, :12] += 0.55 * (2 * label[:, None] - 1)
-    return _task(name, X, label, domain, weights, [0, 1], rng, "group")
-
-
-def _tiny_no_shift(name: str, rng: Rng) -> Task:
-    """From one row to ten rows a domain, and nothing moves."""
-    weights = parts.hubs(75, rng)
-    domain, label = parts.draw(75, (1, 10), 3, rng)
-    X = parts.askew(parts.blobs(label, 3, 0.55, rng, n_features=4), rng)
-    return _task(name, X, label, domain, weights, parts.scattered(75, 55, rng), rng, "household")
-
-
-def _weak_evidence(name: str, rng: Rng) -> Task:
-    """Most of what decides is not among the columns; the odds follow the map a little."""
-    place = rng.random((40, 2))
-    domain = parts.rows(40, (15, 100), rng)
-    X = parts.normal(domain, 8, rng)
-    log_odds = X @ (0.35 * rng.normal(size=8)) + 0.5 * parts.field(place, rng)[domain, 0]
-    label = _chance(log_odds, rng)
-    labels = np.array(["no", "yes"], dtype=object)[label]
+def _road_states(name: str, rng: Rng) -> Task:
+    """Three states of a road, each of which looks a little different from place to place."""
+    place = rng.random((44, 2))
+    domain, label = parts.draw(44, 45, 3, rng)
+    moved = 0.45 * parts.field(place, rng, 6).reshape(44, 3, 2)
+    X = parts.blobs(label, 3, 0.4, rng) + moved[domain, label]
+    states = np.array(["dry", "wet", "icy"], dtype=object)[label]
     weights = parts.near(place, 0.2)
-    return _task(name, X, labels, domain, weights, parts.scattered(40, 20, rng), rng, "precinct")
+    return _task(name, X, states, domain, weights, parts.scattered(44, 15, rng), rng, "road")
+
+
+# The inputs change, and what they mean along with them.
+
+
+def _hazy_fields(name: str, rng: Rng) -> Task:
+    """Five crops in six bands of light; haze makes dark brighter and bright darker."""
+    weights, place = parts.places(36, rng)
+    domain, label = parts.draw(36, (20, 80), 5, rng)
+    X = rng.uniform(0.5, 2.0, size=(5, 6))[label] + 0.25 * parts.normal(domain, 6, rng)
+    haze = parts.field(place, rng)[domain]
+    X = np.exp(-0.3 * haze) * X + 0.4 * haze
+    return _task(name, X, label, domain, weights, parts.scattered(36, 10, rng), rng, "scene")
+
+
+def _worn_wristbands(name: str, rng: Rng) -> Task:
+    """Everyone wears the band at an angle of their own; who knows whom says nothing."""
+    weights = parts.random_graph(26, rng)
+    domain, label = parts.draw(26, 70, 3, rng)
+    X = parts.blobs(label, 3, 0.35, rng, n_features=4)
+    X = parts.turn(X, 0.45 * rng.normal(size=26)[domain])
+    return _task(name, X, label, domain, weights, parts.scattered(26, 8, rng), rng, "person")
+
+
+def _seedlings(name: str, rng: Rng) -> Task:
+    """All measures grow together from week to week; labels for the first weeks."""
+    domain, label = parts.draw(16, 80, 3, rng)
+    size = np.linspace(0, rng.uniform(0.6, 1.6), 16)[domain] + 0.3 * rng.normal(size=len(domain))
+    X = 0.5 * rng.normal(size=(3, 5))[label] + size[:, None] + 0.3 * parts.normal(domain, 5, rng)
+    return _task(name, X, label, domain, parts.chain(16), range(4), rng, "week")
+
+
+def _archipelago(name: str, rng: Rng) -> Task:
+    """Clear classes on three groups of islands; one group has no labels."""
+    weights = parts.apart(parts.chain(7), parts.chain(7), parts.ring(6))
+    domain, label = parts.draw(20, (30, 100), 3, rng)
+    moved = 0.5 * rng.normal(size=(3, 3))[np.arange(20) // 7] + 0.15 * rng.normal(size=(20, 3))
+    X = parts.blobs(label, 3, 0.22, rng, n_features=3) + moved[domain]
+    return _task(name, X, label, domain, weights, [0, 3, 8, 11], rng, "island")
+
+
+def _foggy_lens(name: str, rng: Rng) -> Task:
+    """One of three telling columns drifts off, the others stay; labels at the start."""
+    domain, label = parts.draw(18, 80, 2, rng)
+    X = parts.normal(domain, 5, rng)
+    X[:, :3] += 0.8 * (2 * label[:, None] - 1)
+    X[:, 0] += np.linspace(0, rng.choice([-3.0, 3.0]), 18)[domain]
+    return _task(name, X, label, domain, parts.chain(18), range(5), rng, "month")
+
+
+def _loud_voices(name: str, rng: Rng) -> Task:
+    """Each speaker has one loudness for all columns; two speakers have labels."""
+    weights = parts.hubs(28, rng)
+    domain, label = parts.draw(28, 60, 3, rng)
+    X = rng.normal(size=(3, 6))[label] + 0.8 * parts.normal(domain, 6, rng)
+    X *= np.exp(0.5 * rng.normal(size=(28, 1)))[domain]
+    return _task(name, X, label, domain, weights, parts.scattered(28, 2, rng), rng, "speaker")
+
+
+def _dialects(name: str, rng: Rng) -> Task:
+    """Counts of forty words: each region likes some of them, whatever the topic."""
+    weights, group = parts.communities(5, 6, rng)
+    domain, label = parts.draw(30, 45, 3, rng)
+    rate = 0.3 + 0.7 * (rng.integers(0, 3, 40) == label[:, None])
+    rate *= np.exp(0.6 * rng.normal(size=(5, 40)))[group[domain]]
+    X = rng.poisson(rate).astype(float)
+    topics = np.array(["sport", "trade", "music"], dtype=object)[label]
+    return _task(name, X, topics, domain, weights, parts.scattered(30, 9, rng), rng, "paper")
+
+
+# The shares of the classes or of the inputs change.
+
+
+def _regional_illness(name: str, rng: Rng) -> Task:
+    """An illness that is rare, and less so in some parts of the map; the ill look alike."""
+    place = rng.random((40, 2))
+    domain = parts.rows(40, (20, 100), rng)
+    share = 1 / (1 + np.exp(2.0 - 0.8 * parts.field(place, rng)[:, 0]))
+    label = parts.labels(domain, 2, rng, np.column_stack([1 - share, share]))
+    X = parts.normal(domain, 6, rng)
+    X[:, :3] += label[:, None]
+    weights = parts.near(place, 0.2)
+    return _task(name, X, label, domain, weights, parts.scattered(40, 16, rng), rng, "practice")
+
+
+def _fish_of_a_river(name: str, rng: Rng) -> Task:
+    """Three species that look the same in all waters; which one is common changes upstream."""
+    weights = parts.binary_tree(4)
+    domain = parts.rows(31, 60, rng)
+    label = parts.labels(domain, 3, rng, np.exp(parts.inherited(weights, 0.6, rng, 3)))
+    X = parts.blobs(label, 3, 0.6, rng, n_features=3)
+    return _task(name, X, label, domain, weights, range(7), rng, "reach")
+
+
+def _deep_wells(name: str, rng: Rng) -> Task:
+    """One curved rule for all, of which each well shows another part."""
+    weights = parts.random_tree(26, rng)
+    domain = parts.rows(26, (20, 110), rng)
+    X = parts.normal(domain, 2, rng) + parts.inherited(weights, 0.5, rng, 2)[domain]
+    label = _above(np.sin(1.5 * X[:, 0]) + 0.6 * X[:, 1], 0.3, rng)
+    return _task(name, X, label, domain, weights, parts.scattered(26, 8, rng), rng, "well")
+
+
+# Nothing changes.
+
+
+def _rare_fault(name: str, rng: Rng) -> Task:
+    """Few large factories with the same machines; seven parts in a hundred are faulty."""
+    domain = parts.rows(5, (300, 500), rng)
+    label = parts.labels(domain, 2, rng, np.tile([0.93, 0.07], (5, 1)))
+    X = parts.normal(domain, 6, rng)
+    X[:, :3] += 1.1 * label[:, None]
+    return _task(name, X, label, domain, parts.star(4), [0, 1], rng, "factory")
+
+
+def _one_counter(name: str, rng: Rng) -> Task:
+    """Four classes that touch, and one domain with labels."""
+    domain, label = parts.draw(18, 50, 4, rng)
+    X = parts.askew(parts.blobs(label, 4, 0.5, rng, n_features=5), rng)
+    return _task(name, X, label, domain, parts.ring(18), [0], rng, "counter")
+
+
+def _gene_panels(name: str, rng: Rng) -> Task:
+    """Eighty columns and about as many rows with labels."""
+    weights, _ = parts.places(18, rng)
+    domain, label = parts.draw(18, (6, 30), 2, rng)
+    X = parts.normal(domain, 80, rng)
+    X[:, :10] += 0.6 * (2 * label[:, None] - 1)
+    return _task(name, X, label, domain, weights, parts.scattered(18, 5, rng), rng, "clinic")
+
+
+def _lonely_ponds(name: str, rng: Rng) -> Task:
+    """A curved rule and no edges at all."""
+    domain = parts.rows(20, (15, 60), rng)
+    X = parts.normal(domain, 3, rng)
+    label = _above(X[:, 0] ** 2 + X[:, 1] - 0.8, 0.4, rng)
+    sources = parts.scattered(20, 6, rng)
+    return _task(name, X, label, domain, np.zeros((20, 20)), sources, rng, "pond")
+
+
+def _careless_annotators(name: str, rng: Rng) -> Task:
+    """Some annotators are more careless than others; what they look at is the same."""
+    weights = parts.small_world(25, rng)
+    domain, label = parts.draw(25, 60, 3, rng)
+    X = parts.blobs(label, 3, 0.45, rng, n_features=3)
+    slip = rng.random(len(label)) < rng.uniform(0, 0.35, 25)[domain]
+    label = np.where(slip, rng.integers(0, 3, len(label)), label)
+    return _task(name, X, label, domain, weights, parts.scattered(25, 12, rng), rng, "annotator")
 
 
 #: Name -> family, and what draws the task.
 CLASSES: dict[str, tuple[str, Maker]] = {
-    "one-threshold": ("moving threshold/chain", _one_threshold),
-    "raters": ("grades/two small worlds", _raters),
-    "alternating": ("alternating rule/ring", _alternating),
-    "spurious": ("spurious column/chain", _spurious),
-    "interaction": ("interaction/weighted places", _interaction),
-    "calendar-drift": ("drift and regions/calendar", _calendar_drift),
-    "hours-and-days": ("clock and week/calendar", _hours_and_days),
-    "one-class-moves": ("one class moves/chain", _one_class_moves),
-    "splitting-class": ("splitting class/hierarchy", _splitting_class),
-    "spirals": ("spirals/ladder", _spirals),
-    "machines": ("own zeros/few large domains", _machines),
-    "own-warps": ("own warps/hubs", _own_warps),
-    "lognormal-gains": ("inherited units/hierarchy", _lognormal_gains),
-    "stretched": ("stretch/places", _stretched),
-    "outlying-gains": ("own gains and outliers/isolated domains", _outlying_gains),
-    "missing-sensors": ("missing sensors/communities", _missing_sensors),
-    "changing-noise": ("changing noise/hubs", _changing_noise),
-    "prevalence": ("own prevalence/communities", _prevalence),
-    "subpopulations": ("subpopulations/ring", _subpopulations),
-    "wide-no-shift": ("wide, no shift/hierarchy", _wide_no_shift),
-    "tiny-no-shift": ("tiny domains, no shift/hubs", _tiny_no_shift),
-    "weak-evidence": ("weak evidence/weighted places", _weak_evidence),
+    "rain-or-dry": ("odds/grid", _rain_or_dry),
+    "choices-by-month": ("seasonal tastes/ring", _choices_by_month),
+    "small-clubs": ("odds, tiny domains/small world", _small_clubs),
+    "road-states": ("each class moves/weighted places", _road_states),
+    "hazy-fields": ("haze/places", _hazy_fields),
+    "worn-wristbands": ("own angles/random graph", _worn_wristbands),
+    "seedlings": ("common size/chain", _seedlings),
+    "archipelago": ("clear classes/three parts", _archipelago),
+    "foggy-lens": ("one column drifts/chain", _foggy_lens),
+    "loud-voices": ("own loudness/hubs", _loud_voices),
+    "dialects": ("regional words/communities", _dialects),
+    "regional-illness": ("rare class, shares/weighted places", _regional_illness),
+    "fish-of-a-river": ("inherited shares/binary tree", _fish_of_a_river),
+    "deep-wells": ("curved rule, inputs move/tree", _deep_wells),
+    "rare-fault": ("rare class, no shift/few large domains", _rare_fault),
+    "one-counter": ("one source, no shift/ring", _one_counter),
+    "gene-panels": ("wide, no shift/places", _gene_panels),
+    "lonely-ponds": ("curved rule, no shift/no edges", _lonely_ponds),
+    "careless-annotators": ("careless labels/small world", _careless_annotators),
 }
