@@ -62,6 +62,7 @@ class Case:
     truth: Floats  # (n_candidates, n_targets)
     auto: Floats  # (n_targets,): of the blend that auto takes; regression only
     estimate: Floats  # (n_targets,); regression only
+    ratio: float = 1.0  # expected error over the plain model's; 1 if that is kept
 
     @property
     def tested(self) -> str:
@@ -91,7 +92,7 @@ def study(entry: ZooTask, quick_only: bool) -> Case:
     truth = truth[lens.rows]
     scores = np.stack([lens.per_target(_score(trial.output, truth)) for trial in trials])
     auto = estimate = np.zeros(0)
-    features = {}
+    features, ratio = {}, 1.0
     if task.kind == "classification":
         features = _features(trials, data, lens, run)
     else:
@@ -104,8 +105,9 @@ def study(entry: ZooTask, quick_only: bool) -> Case:
         blended = np.einsum("nc,cno->no", shares, parts)
         usual = np.exp(load_weights()["regression"]["errors"]["domain"][1])
         auto, estimate = lens.per_target(_score(blended, truth)), choice.estimate.mean / usual
+        ratio = choice.ratio
     names = [trial.name for trial in trials]
-    return Case(entry.name, entry.family, task.kind, names, features, scores, auto, estimate)
+    return Case(entry.name, entry.family, task.kind, names, features, scores, auto, estimate, ratio)
 
 
 def _features(
@@ -239,12 +241,15 @@ def main() -> None:
     known = [case for case in values if np.isfinite(case.estimate).all()]
     ratio = [np.log(case.auto.mean() / case.estimate.mean()) for case in known]
     ratios = np.concatenate([np.log(case.auto / case.estimate) for case in known])
+    adapted = [case for case in known if case.ratio < 1]
+    lead = [np.log(case.auto.mean() / case.truth[0].mean() / case.ratio) for case in adapted]
+    errors = {"domain": quantiles(ratios), "overall": quantiles(ratio), "lead": quantiles(lead)}
     weights = {
         "made by": "python -m benchmarks.evidence_weights "
         f"--draws {arguments.draws} {'--quick ' * arguments.quick}--write",
         "cases": len(cases),
         "classification": {**fit_all(classes), "errors": judged["errors"]},
-        "regression": {"errors": {"domain": quantiles(ratios), "overall": quantiles(ratio)}},
+        "regression": {"errors": errors},
     }
     text = json.dumps(weights, indent=1)
     if arguments.write:

@@ -73,11 +73,31 @@ def test_candidates_that_spread_labels_gain_from_all_labels_and_carry_less_far()
     trials = alike(tried([1, 1, 1], [0.5, 0.5, 0.5], [0.45, 0.45, 0.45]))
     spreading = np.array([False, True, False])
     found = blend_by_hops(trials, spreading=spreading)
-    assert found.shares[0, 1] > 0.9 > 0.1 > found.shares[-1, 1]
+    assert found.shares[0, 1] > 0.9 > 0.3 > found.shares[-1, 1]
     assert blend_by_hops(trials).shares[0, 2] > 0.9
     # What all labels may bring is no reason to leave the plain model.
     as_good = blend_by_hops(alike(tried([1, 1, 1], [1.1, 1.1, 1.1])), spreading=spreading[:2])
     assert (as_good.shares[:, 0] == 1).all()
+
+
+def test_the_lead_of_a_candidate_that_spreads_labels_fades_and_is_not_lost():
+    trials = alike(tried([1, 1, 1], [0.3, 0.5, 0.8]))
+    assert (blend_by_hops(trials).shares[-3:, 0] == 1).all()
+    found = blend_by_hops(trials, spreading=np.array([False, True]))
+    assert (found.shares[:, 1] > 0.5).all()
+    assert found.ratio[0] < found.ratio[5] < found.ratio[-1] < 1
+
+
+def test_no_single_source_decides_between_two():
+    """One leads in half of the sources and loses a little more in the others."""
+    trials = alike(tried([1, 1, 1], [0.3, 0.3, 0.3], [0.3, 0.3, 0.3]))
+    first_half = trials[0].held_out.codes % 2 == 0
+    trials[2].held_out.output[:] *= np.where(first_half, 0.9, 1.17)[:, None]
+    errors = np.stack([trial.held_out.output[:, 0] for trial in trials])
+    assert blend(errors @ errors.T / errors.shape[1])[2] == 0
+    shares = blend_by_hops(trials).shares[1]
+    assert shares[0] == 0
+    assert 0 < shares[2] < shares[1]
 
 
 def test_nothing_is_made_of_domains_that_are_nearer_than_those_that_were_hidden():

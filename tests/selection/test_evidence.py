@@ -13,6 +13,7 @@ from grada.selection.evidence import (
     disagreement,
     error_estimate,
     hidden_score,
+    lead_interval,
     logit,
     own_growth,
     sigmoid,
@@ -127,3 +128,9 @@ def test_what_was_hidden_decides_about_the_weights():
     rows = Trial("it", Plain())
     try_candidate(rows, lens.data, lens.rows, [np.arange(0, 60, 3)], RUN, np.inf)
     assert [basis(each) for each in (domains, rows, never)] == ["hidden", "rows", "none hidden"]
+
+
+def test_a_lead_is_told_with_its_uncertainty():
+    low, high = lead_interval(0.5)
+    assert low < 0.5 < high
+    np.testing.assert_allclose(lead_interval(1.0), (2 * low, 2 * high))

@@ -38,7 +38,7 @@ TERMS = (
     ("smooth", "deviation near"),
     ("smooth", "deviation close"),
 )
-_FREE_TERMS = 4  # the first ones, which extrapolate best
+_FREE_TERMS = 2  # the first ones, which say nothing of the domains
 _RATE = 2.0  # of the exponential prior on the size of the other terms: breaks ties, no more
 _ROUGH, _SMOOTH = 4.0, 32.0  # how far effects reach over the graph
 _LEAST = 1e-6  # variances below are taken for zero

@@ -18,13 +18,14 @@ from grada.selection.evidence import (
     disagreement,
     error_estimate,
     hidden_lead,
+    lead_interval,
     output_of,
     own_growth,
     target_hops,
     weights_of,
 )
 from grada.selection.intervals import with_temperature
-from grada.selection.portfolio import YARDSTICK, is_slow, spreads_labels
+from grada.selection.portfolio import YARDSTICK, is_slow, lacks_domains, spreads_labels
 from grada.selection.scores import LabelFree
 from grada.selection.trials import HeldOut, Trial
 
@@ -177,7 +178,7 @@ def _choose_regressor(trials: Sequence[Trial], lens: LabelFree) -> Choice:
     wild = in_targets.mean(axis=1) > _WILD * (in_hidden + lens.data.n_outputs)
     found = blend_by_hops(
         tested,
-        usable=~wild,
+        usable=~wild & ~np.array([lacks_domains(trial.method, lens.data) for trial in tested]),
         spreading=np.array([spreads_labels(trial.method) for trial in tested]),
         growth=own_growth(tested, lens),
     )
@@ -212,9 +213,11 @@ def _hidden_domains(trial: Trial) -> HeldOut | None:
 
 def _why_blend(trials: Sequence[Trial], shares: Floats, ratio: float, kept: float) -> str:
     main = trials[int(shares.argmax())].name
+    low, high = lead_interval(ratio)
     why = (
         f"The blend (mostly {main}) is expected to have {ratio:.2f} times the error of the plain "
-        "model, judged by hidden sources and how errors grow with the distance from labels."
+        f"model ({low:.2f} to {high:.2f} with 90 % confidence), judged by hidden sources and how "
+        "errors grow with the distance from labels."
     )
     if kept > 0:
         why += f" For {100 * kept:.0f} % of the targets, the farthest, the plain model is kept."

@@ -204,6 +204,23 @@ def error_estimate(held_out: HeldOut | None, surplus: Floats, lens: LabelFree) -
     return Estimate(mean, low, high, of_all[1], of_all[0], of_all[2])
 
 
+def lead_interval(ratio: float) -> tuple[float, float]:
+    """Between what the error over the plain model's is with 90 % confidence, where it is expected.
+
+    Parameters
+    ----------
+    ratio : float
+        Expected error of a blend as a multiple of the plain model's.
+
+    Returns
+    -------
+    low, high : float
+        By how far such expectations were off on generated tasks.
+    """
+    low, _, high = load_weights()["regression"]["errors"]["lead"]
+    return ratio * float(np.exp(min(low, 0.0))), ratio * float(np.exp(max(high, 0.0)))
+
+
 def hidden_score(held_out: HeldOut, hops: Floats) -> Floats:
     """Mean score on hidden sources as seen from domains at these hops, shape of ``hops``.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+import numpy as np
+
 from grada.data import DomainData, Kind
 from grada.methods import Method, Plain, Propagation, resolve
 
@@ -43,6 +45,8 @@ def default_portfolio(kind: Kind) -> dict[str, Method]:
     return quick | {name: resolve(name) for name in slow}
 
 
+#: So many domains with labels, and one more, are needed for every mean that is fitted to them.
+_DOMAINS_PER_MEAN = 2
 #: Candidates that train networks: tried last, as long as the budget lasts. None for values: there
 #: networks correct the plain model, take far longer than all the others together, and gained less
 #: than propagation when they were tried on the tuning tasks.
@@ -59,6 +63,27 @@ def is_slow(method: Method) -> bool:
 def spreads_labels(method: Method) -> bool:
     """Whether a candidate may carry labels from domain to domain, as the plain models do not."""
     return not isinstance(method, Plain)
+
+
+def lacks_domains(method: Method, data: DomainData) -> bool:
+    """Whether a candidate fits domain means, and too few domains with labels bear them out.
+
+    With as many means as domains anything can be explained, and now and then hidden domains too,
+    by chance.
+
+    Parameters
+    ----------
+    method : Method
+    data : DomainData
+
+    Returns
+    -------
+    bool
+        False for candidates that do not look at domain means.
+    """
+    fits_means = isinstance(method, Plain) and method.append in ("means", "both")
+    n_means = int(np.prod(data.X.shape[1:]))
+    return fits_means and len(data.sources) <= _DOMAINS_PER_MEAN * n_means
 
 
 def named_portfolio(
