@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grada.methods import Plain
+from grada.selection import blending
 from grada.selection.blending import blend, blend_by_hops, blended_held_out
 from grada.selection.trials import HeldOut, Trial
 
@@ -73,7 +74,7 @@ def test_candidates_that_spread_labels_gain_from_all_labels_and_carry_less_far()
     trials = alike(tried([1, 1, 1], [0.5, 0.5, 0.5], [0.45, 0.45, 0.45]))
     spreading = np.array([False, True, False])
     found = blend_by_hops(trials, spreading=spreading)
-    assert found.shares[0, 1] > 0.9 > 0.3 > found.shares[-1, 1]
+    assert found.shares[0, 1] > 0.9 > 0.45 > found.shares[-1, 1]
     assert blend_by_hops(trials).shares[0, 2] > 0.9
     # What all labels may bring is no reason to leave the plain model.
     as_good = blend_by_hops(alike(tried([1, 1, 1], [1.1, 1.1, 1.1])), spreading=spreading[:2])
@@ -88,11 +89,12 @@ def test_the_lead_of_a_candidate_that_spreads_labels_fades_and_is_not_lost():
     assert found.ratio[0] < found.ratio[5] < found.ratio[-1] < 1
 
 
-def test_no_single_source_decides_between_two():
+def test_no_single_source_decides_between_two(monkeypatch):
     """One leads in half of the sources and loses a little more in the others."""
+    monkeypatch.setattr(blending, "_PULL", 0.0)
     trials = alike(tried([1, 1, 1], [0.3, 0.3, 0.3], [0.3, 0.3, 0.3]))
     first_half = trials[0].held_out.codes % 2 == 0
-    trials[2].held_out.output[:] *= np.where(first_half, 0.9, 1.17)[:, None]
+    trials[2].held_out.output[:] *= np.where(first_half, 0.9, 1.12)[:, None]
     errors = np.stack([trial.held_out.output[:, 0] for trial in trials])
     assert blend(errors @ errors.T / errors.shape[1])[2] == 0
     shares = blend_by_hops(trials).shares[1]
@@ -109,7 +111,7 @@ def test_nothing_is_made_of_domains_that_are_nearer_than_those_that_were_hidden(
     np.testing.assert_array_equal(found.shares[0], found.shares[-1])
 
 
-def test_what_a_candidate_expects_of_itself_counts_most():
+def test_what_a_candidate_expects_of_itself_is_believed():
     trials = alike(tried([1, 1, 1], [0.5, 0.5, 0.5]))
     growth = np.full((12, 2), np.nan)
     known = blend_by_hops(trials, growth=growth)
@@ -118,7 +120,7 @@ def test_what_a_candidate_expects_of_itself_counts_most():
     assert (blend_by_hops(trials, growth=growth).shares[:, 0] == 1).all()
     growth[:, 1] = np.log(1 / 4)
     sure = blend_by_hops(trials, growth=growth)
-    assert sure.ratio[0] == pytest.approx(known.ratio[0] / 4**0.7, rel=0.1)
+    assert sure.ratio[0] == pytest.approx(known.ratio[0] / 4, rel=0.1)
 
 
 def test_a_domain_that_is_hard_for_all_does_not_decide_alone():

@@ -106,8 +106,14 @@ def test_candidates_that_know_say_how_their_errors_grow_by_hand():
     assert np.isnan(growth[:, 0]).all()
     near, far = int(hops.min()), int(hops.max())
     assert near < far
-    np.testing.assert_allclose(growth[:near, 1], np.log(4 / 2))
-    np.testing.assert_allclose(growth[far - 1 :, 1], np.log(8 / 2))
+    # The plain model says the same, so its error is thought to grow as much: 60 % are taken off.
+    np.testing.assert_allclose(growth[:near, 1], 0.4 * np.log(4 / 2))
+    np.testing.assert_allclose(growth[far - 1 :, 1], 0.4 * np.log(8 / 2))
+    unsure.output = unsure.output + 1.0  # it is off by 1 more in the targets
+    growth = own_growth([unsure, trial], lens)
+    np.testing.assert_allclose(growth[:near, 1], np.log(4 / 2) - 0.6 * np.log(5 / 2))
+    unsure.output = unsure.output + 9.0  # so far off that a lead would grow: it stays as it is
+    np.testing.assert_array_equal(own_growth([unsure, trial], lens)[:near, 1], 0.0)
 
 
 def test_what_a_process_doubts_is_kept_for_the_targets_and_the_hidden_sources():

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -247,7 +248,11 @@ class Packer:
             fields = {n: self.pack(getattr(value, n), f"{where}.{n}") for n in names}
             return {"object": name_of(cls), "state": fields}
         self._mark_given(value)
-        state = {name: LEFT_OUT.get(name, each) for name, each in vars(value).items()}
+        # A copy each: what is one object here would be one in the loaded model too.
+        state = {
+            name: copy(LEFT_OUT[name]) if name in LEFT_OUT else each
+            for name, each in vars(value).items()
+        }
         return {
             "object": name_of(cls),
             "state": {

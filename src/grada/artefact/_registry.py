@@ -51,6 +51,7 @@ _KNOWN: tuple[type[Any], ...] = (
     _neural.FittedNetwork,
     _process.Domains,
     _process.Labelled,
+    _process.Mixture,
     _process.Process,
     _process.Reach,
     _process.Rows,

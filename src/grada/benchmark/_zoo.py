@@ -67,6 +67,7 @@ def zoo(part: Literal["tuning", "unseen"], random_state: int = 0) -> list[ZooTas
         from grada.benchmark import (
             _zoo_further_classes,
             _zoo_further_values,
+            _zoo_later_values,
             _zoo_more_classes,
             _zoo_more_values,
         )
@@ -93,6 +94,7 @@ def zoo(part: Literal["tuning", "unseen"], random_state: int = 0) -> list[ZooTas
             *named("more", _zoo_more_values.VALUES, "regression", random_state),
             *named("further", _zoo_further_classes.CLASSES, "classification", random_state),
             *named("further", _zoo_further_values.VALUES, "regression", random_state),
+            *named("later", _zoo_later_values.VALUES, "regression", random_state),
         ]
     if part == "unseen":
         from grada.benchmark._zoo_unseen import unseen_tasks

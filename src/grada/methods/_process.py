@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 
 from grada.data import DomainData
-from grada.methods.plain import mean_features
+from grada.methods._frame import DomainFrame
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -27,6 +27,9 @@ TERMS = (
     ("all", "near"),
     ("all", "mean near"),
     ("all", "deviation near"),
+    ("all", "deviation linear"),
+    ("all", "standard linear"),
+    ("all", "standard near"),
     ("own", "one"),
     ("own", "linear"),
     ("rough", "one"),
@@ -38,12 +41,19 @@ TERMS = (
     ("smooth", "deviation near"),
     ("smooth", "deviation close"),
 )
+#: Ways to see the rows of a domain: as they are, from its middle, or in units of its spread too.
+#: Whether levels follow the inputs from domain to domain can hardly be told from few domains, so
+#: models that leave the other ways out are kept beside that of all terms.
+VIEWS = ("any", "deviation", "standard")
+_TEMPER = 3.0  # the likelihood of a view counts as if there were so many times fewer rows
+_LEAST_WEIGHT = 0.05  # views below this weight are left out
+
 _FREE_TERMS = 2  # the first ones, which say nothing of the domains
 _RATE = 2.0  # of the exponential prior on the size of the other terms: breaks ties, no more
 _ROUGH, _SMOOTH = 4.0, 32.0  # how far effects reach over the graph
 _LEAST = 1e-6  # variances below are taken for zero
 
-_EXACT_ROWS = 1500  # up to here all labelled rows are used at once
+EXACT_ROWS = 1500  # up to here all labelled rows are used at once
 _LOCAL_ROWS = 250  # beyond, those of near sources, and as many from everywhere
 DENSE_DOMAINS = 2000  # up to here the graph is looked at as a whole
 _BALL = 300  # beyond, this many domains around the one asked for
@@ -79,13 +89,19 @@ class Domains:
 
     weights: sparse.csr_array
     degree: float
-    means: FloatArray
+    frame: DomainFrame
     scales: dict[str, float]
+
+    @property
+    def means(self) -> FloatArray:
+        """Mean features of each domain."""
+        return self.frame.mean
 
     @classmethod
     def of(cls, data: DomainData) -> Self:
         """Mean features of each domain, and how far rows and means lie from each other."""
-        means = mean_features(data)
+        frame = DomainFrame.of(data, "standardize")
+        means = frame.mean
         present = np.bincount(data.codes, minlength=len(means)) > 0
         between = means[present].var(axis=0).sum()
         within = 0.0
@@ -97,7 +113,7 @@ class Domains:
         return cls(
             weights=data.graph.weights,
             degree=float(data.graph.weights.sum()) / joined if joined else 1.0,
-            means=means,
+            frame=frame,
             scales={name: float(np.sqrt(square)) or 1.0 for name, square in scales.items()},
         )
 
@@ -126,7 +142,14 @@ class Domains:
             return np.asarray(a.X @ b.X.T / n_features)
         if shape == "near":
             return _near(a.X, b.X, self.scales["x"])
+        if shape.startswith("standard"):
+            z_a, z_b = self.frame.transform(*a), self.frame.transform(*b)
+            if shape == "standard linear":
+                return np.asarray(z_a @ z_b.T / n_features)
+            return _near(z_a, z_b, float(np.sqrt(n_features)))
         m_a, m_b = self.means[a.codes], self.means[b.codes]
+        if shape == "deviation linear":
+            return np.asarray((a.X - m_a) @ (b.X - m_b).T / n_features)
         if shape == "mean linear":
             return np.asarray(m_a @ m_b.T / n_features)
         if shape == "mean near":
@@ -209,7 +232,7 @@ class Process:
         self.seed = seed
         n_domains = domains.weights.shape[0]
         self.whole = n_domains <= DENSE_DOMAINS
-        self.exact = self.whole and len(known.y) <= _EXACT_ROWS
+        self.exact = self.whole and len(known.y) <= EXACT_ROWS
         self.sources = np.unique(known.rows.codes)
         self.reach = Reach.of(domains, np.arange(n_domains)) if self.whole else None
         # Every local answer knows some rows of all sources, for what is the same everywhere.
@@ -254,10 +277,14 @@ class Process:
     def _prior(self, rows: Rows) -> FloatArray:
         """Variance of each row before any label is seen."""
         n_features = max(rows.X.shape[1], 1)
-        size = {
-            "linear": (rows.X**2).sum(axis=1) / n_features,
-            "mean linear": (self.domains.means[rows.codes] ** 2).sum(axis=1) / n_features,
+        means = self.domains.means[rows.codes]
+        seen = {
+            "linear": rows.X,
+            "mean linear": means,
+            "deviation linear": rows.X - means,
+            "standard linear": self.domains.frame.transform(*rows),
         }
+        size = {shape: (part**2).sum(axis=1) / n_features for shape, part in seen.items()}
         terms = zip(TERMS, self.variances, strict=False)
         one = np.ones(len(rows.codes))
         return np.asarray(sum(v * size.get(shape, one) for (_, shape), v in terms))
@@ -300,11 +327,85 @@ class Process:
         return np.asarray(start + (within * step).astype(np.int64))
 
 
-def most_likely(terms: FloatArray, known: Labelled) -> FloatArray:
-    """Variance of each term, and of the noise, by marginal likelihood with a weak prior."""
+class Mixture:
+    """Several processes, each with a weight.
+
+    Parameters
+    ----------
+    parts : list of Process
+    weights : list of float
+        Positive; they add up to one.
+    """
+
+    def __init__(self, parts: list[Process], weights: list[float]):
+        self.parts, self.weights = parts, weights
+
+    def mean(self, asked: Rows) -> FloatArray:
+        """Expected values, shape (n_rows, n_outputs)."""
+        parts = zip(self.weights, self.parts, strict=True)
+        return np.asarray(sum(weight * part.mean(asked) for weight, part in parts))
+
+    def variance(self, asked: Rows) -> FloatArray:
+        """Variance of a new label; what the parts differ by is a part of it."""
+        if len(self.parts) == 1:
+            return self.parts[0].variance(asked)
+        means = [part.mean(asked) for part in self.parts]
+        middle = sum(weight * mean for weight, mean in zip(self.weights, means, strict=True))
+        total = np.zeros(len(asked.codes))
+        for weight, part, mean in zip(self.weights, self.parts, means, strict=True):
+            total += weight * (part.variance(asked) + ((mean - middle) ** 2).mean(axis=1))
+        return total
+
+    def on(self, domains: Domains) -> Mixture:
+        """The same with more domains."""
+        parts = [
+            Process(domains, now.known, now.variances, now.centre, now.seed) for now in self.parts
+        ]
+        return Mixture(parts, self.weights)
+
+
+def seen_as(view: str) -> NDArray[np.bool_]:
+    """Which terms a view has: all, or none that sees rows in another way in all domains alike."""
+    others = {"any": (), "deviation": ("standard",), "standard": ("deviation",)}[view]
+    if view == "any":
+        return np.ones(len(TERMS), dtype=bool)
+    plain = ("linear", "near", "mean near")
+    return np.array(
+        [
+            shared != "all" or (shape not in plain and not shape.startswith(others))
+            for shared, shape in TERMS
+        ]
+    )
+
+
+def likely_views(terms: FloatArray, known: Labelled) -> list[tuple[float, FloatArray]]:
+    """Weights of the views, and the variances of the terms in each, the likeliest first."""
+    found = []
+    for view in VIEWS:
+        has = np.append(seen_as(view), True)
+        variances = np.zeros(len(has))
+        variances[has], loss = most_likely(terms[has[:-1]], known, free=np.flatnonzero(has)[:-1])
+        found.append((loss, variances))
+    losses = np.array([loss for loss, _ in found])
+    weight = np.exp((losses.min() - losses) / _TEMPER)
+    weight /= weight.sum()
+    weight[weight < _LEAST_WEIGHT] = 0.0
+    weight /= weight.sum()
+    order = [int(i) for i in np.argsort(-weight, kind="stable") if weight[i] > 0]
+    return [(float(weight[i]), found[i][1]) for i in order]
+
+
+def most_likely(
+    terms: FloatArray, known: Labelled, free: IntArray | None = None
+) -> tuple[FloatArray, float]:
+    """Variances of the terms and the noise, by marginal likelihood with a weak prior, and its loss.
+
+    ``free`` gives the numbers of the terms among all of them, by default the first ones.
+    """
     n_terms, n = len(terms), len(known.y)
     n_outputs = known.y.shape[1]
-    rate = np.where(np.arange(n_terms) < _FREE_TERMS, 0.0, _RATE)
+    numbers = np.arange(n_terms) if free is None else free
+    rate = np.where(numbers < _FREE_TERMS, 0.0, _RATE)
     noise = 1 / known.weight
     stacked = terms.reshape(n_terms, -1)
 
@@ -327,7 +428,7 @@ def most_likely(terms: FloatArray, known: Labelled) -> FloatArray:
     found = minimize(
         loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 100}
     )
-    return np.asarray(np.exp(found.x))
+    return np.asarray(np.exp(found.x)), float(found.fun * n)
 
 
 def spread_over(codes: IntArray, size: int, rng: np.random.Generator) -> IntArray:

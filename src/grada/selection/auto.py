@@ -48,7 +48,7 @@ class Auto(Method):
     with the estimated accuracy :math:`\hat a_i` of candidate :math:`i` in the targets and its
     accuracy :math:`h_i` on hidden labels; for values,
     the blend with the smallest expected error at each number of hops from the labels, where that
-    is 3 % below the plain model's (:mod:`grada.selection.blending`).
+    is 2 % below the plain model's (:mod:`grada.selection.blending`).
 
     Every candidate is fitted on all that is visible, and again with the labels of some sources
     hidden (:class:`GraphHoldout`). How well it does there, and how plausible its predictions for

@@ -7,12 +7,13 @@ Candidate :math:`i` is expected to have the error
 times what the plain model has, :math:`h` hops from the labels, with its error :math:`P_{ii}` on
 hidden sources, their mean hops :math:`\bar h`, and a trend :math:`b_i`: the slope of the log ratio
 of its error to the plain model's over the hops of the hidden sources, drawn to 0.15 for
-candidates that spread labels over the graph, and 0.05 for others, as if three more sources had
+candidates that spread labels over the graph, and to zero for others, as if one more source had
 shown that. A lead may shrink farther than was seen, and does so in the estimate; it does not grow
 farther than was seen. The lead of a candidate that spreads labels is not taken to become a loss:
 it shrinks by 5 % a hop at most, since what comes from afar fades rather than misleads. A candidate
 that says itself how far its errors grow from hidden sources to targets, as a Gaussian process
-does, is believed: that counts for 70 %, the trend for the rest.
+does, is believed; of that, 60 % of what it expects the plain model's error to grow by is taken
+off (:func:`grada.selection.evidence.own_growth`).
 
 Shares are means over draws of the hidden sources, so that a single source does not decide.
 The settings were chosen on the zoo's tuning part and on temperatures before 2008.
@@ -32,26 +33,26 @@ from grada.selection.trials import MAX_HOPS, HeldOut, Trial
 Floats = NDArray[np.float64]
 
 #: The error of a blend has to be so much smaller than the plain model's, as a share of it.
-CLEARLY_SMALLER = 0.03
+CLEARLY_SMALLER = 0.02
 #: A share of a blend below this is noise.
 _SMALLEST_SHARE = 0.05
 #: Candidates with so many times the error of the best are left out of a blend.
 _HOPELESS = 3.0
 #: Pull of a blend towards equal shares: with few hidden sources the errors are known badly.
-_PULL = 0.003
-#: Weight of what a candidate itself expects, against the trend.
-_OWN = 0.7
+_PULL = 0.01
 #: A domain that is hard for all candidates does not decide alone: products of errors are divided
 #: by this power of the usual error there.
 _EVENED = 0.5
 #: Trend of the log ratio per hop before anything is seen, of candidates that spread labels over
 #: the graph and of others, and how many sources that is worth.
-_USUAL_TREND = {True: 0.15, False: 0.05}
-_WORTH = 3.0
+_USUAL_TREND = {True: 0.15, False: 0.0}
+_WORTH = 1.0
 #: The lead of a candidate that spreads labels shrinks by this share with every hop, at most.
 _FADING = 0.05
 #: Draws of the hidden sources, with replacement, over which shares are averaged.
 _N_DRAWS = 16
+#: Power of these means: much of what single draws speak for is chance.
+_SHARPER = 1.5
 #: Candidates that spread labels have so much of the error they show when none is hidden: there
 #: are more labels around.
 _ALL_LABELS = 0.75
@@ -123,16 +124,17 @@ def blend_by_hops(
     expected = hidden.expected(spreading, growth)
     draws = [hidden.draw(rng).expected(spreading, growth) for _ in range(_N_DRAWS)]
     shares, ratio = np.zeros((n_hops, len(trials))), np.ones(n_hops)
+    shares[:, 0] = 1.0
     for level in range(n_hops):
         # What is hoped for with more labels decides about shares, not about whether to adapt.
         shown = expected[level] / (size[:, None] * size)
-        found = blend(expected[level], usable=usable)
-        if _times_plain(found, shown) > 1 - CLEARLY_SMALLER or found[0] == 1:
-            shares[level, 0] = 1.0
+        if _times_plain(blend(expected[level], usable=usable), shown) > 1 - CLEARLY_SMALLER:
             continue
-        drawn = [blend(each[level], usable=usable) for each in draws]
-        shares[level] = _without_crumbs(np.mean(drawn, axis=0))
-        ratio[level] = _times_plain(shares[level], shown)
+        drawn = np.mean([blend(each[level], usable=usable) for each in draws], axis=0)
+        found = _without_crumbs(_add_up(drawn**_SHARPER))
+        reached = _times_plain(found, shown)
+        if reached <= 1 - CLEARLY_SMALLER:
+            shares[level], ratio[level] = found, reached
     return HopBlend(shares, ratio)
 
 
@@ -193,9 +195,12 @@ def blend(products: Floats, *, usable: NDArray[np.bool_] | None = None) -> Float
 
 
 def _without_crumbs(shares: Floats) -> Floats:
-    kept = np.where(shares < _SMALLEST_SHARE, 0.0, shares)
-    total: Floats = kept / kept.sum()
-    return total
+    return _add_up(np.where(shares < _SMALLEST_SHARE, 0.0, shares))
+
+
+def _add_up(shares: Floats) -> Floats:
+    scaled: Floats = shares / shares.sum()
+    return scaled
 
 
 def _times_plain(shares: Floats, products: Floats) -> float:
@@ -237,7 +242,7 @@ class _Hidden:
             grown = np.where((lead < 0) & (away > 0), np.minimum(slope * away, faded), slope * away)
             if growth is not None:
                 own = growth[level]
-                grown = np.where(np.isnan(own), grown, _OWN * own + (1 - _OWN) * grown)
+                grown = np.where(np.isnan(own), grown, own)
             grown = np.exp(grown / 2)
             expected[level] = mean * grown[:, None] * grown
         return expected

@@ -8,7 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from grada.selection.blending import HopBlend, blend_by_hops, blended_held_out, hidden_errors
+from grada.selection.blending import (
+    CLEARLY_SMALLER,
+    HopBlend,
+    blend_by_hops,
+    blended_held_out,
+    hidden_errors,
+)
 from grada.selection.evidence import (
     Estimate,
     accuracy,
@@ -186,7 +192,7 @@ def _choose_regressor(trials: Sequence[Trial], lens: LabelFree) -> Choice:
     hops = target_hops(lens)
     shares, ratio = found.at(hops), found.ratio_at(hops)
     mean_shares = shares.mean(axis=0)
-    if mean_shares[0] == 1:
+    if mean_shares[0] == 1 or ratio > 1 - CLEARLY_SMALLER:
         why = (
             "No candidate and no blend has a clearly smaller error on hidden sources than the "
             "plain model. Adaptation is not worth its risk here."

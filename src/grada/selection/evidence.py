@@ -40,6 +40,8 @@ Floats = NDArray[np.float64]
 #: Scores that speak about the accuracy in a domain, in the order of the weights.
 CLASS_SCORES = ("agreement", "contact", "smoothness", "balance")
 _CUT = 0.02
+#: So much of what a candidate expects the plain model's error to grow by is taken off its own.
+_PLAIN_TOO = 0.6
 
 
 @dataclass(frozen=True)
@@ -255,10 +257,13 @@ def disagreement(trials: Sequence[Trial], lens: LabelFree) -> tuple[Floats, Floa
 def own_growth(trials: Sequence[Trial], lens: LabelFree) -> Floats:
     """By how much candidates expect their errors in targets to be larger than in hidden sources.
 
+    What they expect of the plain model, their own error and what the two differ by, grows as
+    well: a part of that is taken off, as leads over the plain model are what is asked for.
+
     Parameters
     ----------
     trials : sequence of Trial
-        With sources hidden.
+        With sources hidden, the plain model first.
     lens : LabelFree
 
     Returns
@@ -272,15 +277,35 @@ def own_growth(trials: Sequence[Trial], lens: LabelFree) -> Floats:
     present = np.unique(level)
     nearest = present[np.abs(steps[:, None] - present).argmin(axis=1)]
     growth = np.full((len(steps), len(trials)), np.nan)
+    plain = trials[0]
     for column, trial in enumerate(trials):
         hidden = None if trial.held_out is None else trial.held_out.doubt
-        if hidden is None or trial.doubt is None or trial.held_out is None:
+        if hidden is None or trial.doubt is None:
             continue
-        codes = trial.held_out.codes
-        usual = np.mean([hidden[codes == code].mean() for code in np.unique(codes)])
+        assert trial.held_out is not None
+        assert plain.held_out is not None
+        apart = _apart(trial.held_out.output, plain.held_out.output)
+        usual = _mean_over_domains(trial.held_out.codes, hidden, hidden + apart)
         expected = lens.per_target(trial.doubt)
-        growth[:, column] = [np.log(expected[level == at].mean() / usual) for at in nearest]
+        of_plain = expected + lens.per_target(_apart(output_of(trial), output_of(plain)))
+        for step, at in enumerate(nearest):
+            there = expected[level == at].mean(), of_plain[level == at].mean()
+            own, other = np.log(np.array(there) / usual)
+            # A lead is not thought to grow beyond what was seen, however far the two are apart.
+            growth[step, column] = min(own, max(own - _PLAIN_TOO * max(other, 0.0), 0.0))
     return growth
+
+
+def _apart(output: Floats, other: Floats) -> Floats:
+    """Squared difference of the predictions for each row, over the outputs."""
+    apart: Floats = ((output - other) ** 2).sum(axis=1)
+    return apart
+
+
+def _mean_over_domains(codes: NDArray[np.int64], *values: Floats) -> Floats:
+    """Mean of each of the values over the rows of a domain, and then over domains."""
+    _, group = np.unique(codes, return_inverse=True)
+    return np.array([(np.bincount(group, each) / np.bincount(group)).mean() for each in values])
 
 
 def target_hops(lens: LabelFree) -> Floats:
