@@ -56,9 +56,9 @@ def adapt_residuals(method: Method, data: DomainData, run: Run) -> FittedResidua
 
     Whether the level of y follows the inputs from domain to domain, or the inputs alone have moved
     or grown, is hard to tell from few domains. So there are three models: with all terms, and with
-    nothing but deviations, or deviations in units of the spread of their domain, in place of x. What
-    is predicted is their mean, weighted by the cubic root of their likelihoods, and what they differ
-    by is a part of the variance. With more than 1,500 labelled rows the likeliest is taken.
+    nothing but deviations, or deviations in units of the spread of their domain, in place of x.
+    What is predicted is their mean, weighted by the cubic roots of their likelihoods, and what they
+    differ by is a part of the variance. With more than 1,500 labelled rows the likeliest is taken.
 
     Parameters
     ----------
