@@ -1,8 +1,10 @@
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
+from threadpoolctl import threadpool_limits
 
 
 @pytest.fixture
@@ -18,6 +20,8 @@ def data_home(monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def one_thread() -> None:
-    """Tests run side by side; small networks on several threads each would only queue."""
+def one_thread() -> Iterator[None]:
+    """Tests run side by side; small networks and matrices on several threads would only queue."""
     torch.set_num_threads(1)
+    with threadpool_limits(1):
+        yield
