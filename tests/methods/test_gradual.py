@@ -204,3 +204,39 @@ def test_sources_next_to_each_other_do_not_speak_for_values_far_away():
     assert far.teaching.align == 0
     _, near = adapt(make_shifts(kind="regression", graph="tree", sources="random", **settings))
     assert near.base.curves is not None
+
+
+def test_values_of_weakly_joined_domains_lean_on_the_model_of_all_sources():
+    """Two targets with the same rows and the same neighbours, one joined ten times as weakly."""
+    rng = np.random.default_rng(0)
+    names = ["a", "b", "c", "d", "strong", "weak"]
+    edges = [("a", "b", 1.0), ("c", "d", 1.0), ("b", "c", 1.0)]
+    edges += [("a", "strong", 1.0), ("a", "weak", 0.1)]
+    graph = DomainGraph.from_edges(edges)
+    rows = rng.normal(size=(20, 1)).astype(np.float32)
+    level = dict(zip("abcd", (3.0, 1.0, -1.0, -3.0), strict=True))
+    y = np.concatenate(
+        [rows[:, 0] + level[name] if name in level else [np.nan] * 20 for name in names]
+    )
+    data = DomainData(
+        X=np.vstack([rows] * 6),
+        codes=np.repeat(graph.index(names), 20),
+        y=y[:, None],
+        weight=np.isfinite(y).astype(np.float32),
+        graph=graph,
+        kind="regression",
+        n_outputs=1,
+    )
+    fitted = methods.Gradual(estimator="linear", align=0.0, shrink=0.5).adapt(
+        data, Run(0, torch.device("cpu"))
+    )
+    strong, weak, far = (
+        fitted.predict(rows, np.repeat(graph.index([name]), 20)).mean()
+        for name in [*names[-2:], "d"]
+    )
+    # The usual source has neighbours of weight 1.5: 0.5 / (0.5 + 0.5 / 1.5), and a tenth of that.
+    middle = rows.mean()
+    local = middle + 3.0
+    np.testing.assert_allclose(strong, middle + 0.4 * (local - middle), atol=0.1)
+    np.testing.assert_allclose(weak, middle + 1 / 16 * (local - middle), atol=0.1)
+    assert far < middle

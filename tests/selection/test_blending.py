@@ -123,6 +123,13 @@ def test_what_a_candidate_expects_of_itself_is_believed():
     assert sure.ratio[0] == pytest.approx(known.ratio[0] / 4, rel=0.1)
 
 
+def test_where_little_is_hoped_for_the_plain_model_keeps_a_part():
+    little = blend_by_hops(alike(tried([1, 1, 1], [0.9, 0.9, 0.9])))
+    assert little.shares[0, 0] == pytest.approx(0.2, abs=0.03)
+    assert 0.9 < little.ratio[0] < 1
+    assert blend_by_hops(alike(tried([1, 1, 1], [0.6, 0.6, 0.6]))).shares[0, 0] == 0
+
+
 def test_a_domain_that_is_hard_for_all_does_not_decide_alone():
     """Better in eleven domains by half, worse by a fifth in one with fifty times the error."""
     easy = [1, 1, 1], [0.5, 0.5, 0.5]

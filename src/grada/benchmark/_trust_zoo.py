@@ -15,8 +15,8 @@ from grada.benchmark._trust_table import Limit, Row, counted
 from grada.benchmark._zoo import zoo
 
 #: Draws of the two parts: settings were chosen on others of the first, and on none of the second.
-#: Tasks with values, whose ratios of errors swing widely, are drawn twice, from these on.
-_DRAWS_OF = {"classification": 1, "regression": 2}
+#: Tasks with values, whose ratios of errors swing widely, are drawn three times, from these on.
+_DRAWS_OF = {"classification": 1, "regression": 3}
 DRAWS: Mapping[ZooPart, int] = {"tuning": 300, "unseen": 0}
 TITLES: Mapping[str, str] = {
     "tuning": "Generated tasks, fresh draws of the kinds that settings were chosen on",

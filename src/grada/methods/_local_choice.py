@@ -32,6 +32,7 @@ _ROWS = 5_000  # that a model of all sources, or a penalty, is chosen on
 _LANDMARKS = 50  # radial basis functions
 _WIDTH = 0.3  # their gamma, over the number of features, which are in standard units
 _PENALTY = 0.1  # 1 / C of logistic regression on them
+_SUPPORTED = 200  # sources whose neighbours say what is usual
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,22 @@ class Teaching:
     keep: float
     refinements: int
     max_rows: int
+
+    def shrink_at(self, support: float) -> float:
+        """Weight of the model of all sources where neighbours weigh so many times the usual.
+
+        As if that model were one more neighbour: with values, the less the labelled neighbours of
+        a domain weigh, the more it counts.
+
+        Examples
+        --------
+        >>> teaching = Teaching(Base(None, 1, classes=False), 0.0, 0.5, 0.7, 3, 1000)
+        >>> teaching.shrink_at(1.0), teaching.shrink_at(0.25)
+        (0.5, 0.8)
+        """
+        if self.base.classes or self.shrink == 1:
+            return self.shrink
+        return self.shrink / (self.shrink + (1 - self.shrink) * support)
 
     def learn(
         self, known: KnownRows, domain: int, helpers: NDArray[np.int64], weight: Floats, run: Run
@@ -131,6 +148,7 @@ def _hidden_errors(
     left = known.hiding(hidden)
     bases = {id(one.base): one.base for one in candidates}
     models = {key: fit_on_sources(base, left, _ROWS, run.rng(2)) for key, base in bases.items()}
+    usual = usual_support(graph, left)
     errors = []
     for domain in hidden[: _MOST_HIDDEN // _FOLDS].tolist():
         helpers, weight = labelled_neighbours(graph, left, domain)
@@ -145,12 +163,21 @@ def _hidden_errors(
             key = id(one.base)
             if (key, one.align) not in local:
                 local[key, one.align] = one.learn(left, domain, helpers, weight, run)
-            output = (1 - one.shrink) * one.base.output(local[key, one.align], inputs[key])
-            output += one.shrink * one.base.output(models[key], inputs[key])
+            shrink = one.shrink_at(float(weight.sum()) / usual)
+            output = (1 - shrink) * one.base.output(local[key, one.align], inputs[key])
+            output += shrink * one.base.output(models[key], inputs[key])
             wrong = output.argmax(axis=1) != y if one.base.classes else (output - y) ** 2
             found.append(float(wrong.mean()))
         errors.append(found)
     return errors
+
+
+def usual_support(graph: DomainGraph, known: KnownRows) -> float:
+    """Mean weight of the labelled neighbours of sources that have any, of at most 200."""
+    sources = np.flatnonzero(known.distance == 0)[:_SUPPORTED].tolist()
+    weights = [labelled_neighbours(graph, known, source)[1].sum() for source in sources]
+    some = [float(weight) for weight in weights if weight > 0]
+    return float(np.mean(some)) if some else 1.0
 
 
 def _curves(known: KnownRows, run: Run) -> Nystroem:

@@ -18,7 +18,7 @@ from grada.data import DomainData
 from grada.graph import DomainGraph
 from grada.methods._base import FittedMethod, Method, Run
 from grada.methods._local import Floats, KnownRows, fit_on_sources, labelled_neighbours
-from grada.methods._local_choice import Teaching, choose, make_base
+from grada.methods._local_choice import Teaching, choose, make_base, usual_support
 from grada.methods._neural import POSITIVE, name_some
 from grada.training import History
 from grada.training.diagnostics import warn
@@ -60,7 +60,9 @@ class Gradual(Method):
         one are moved when they teach the other. It undoes shifts; it does harm where means differ
         because the labels do.
     shrink : float from 0 to 1, or "auto"
-        Weight of the model of all sources in every prediction; 1 is that model alone.
+        Weight of the model of all sources in every prediction; 1 is that model alone. With values
+        it is the weight where labelled neighbours weigh as much as those of the usual source does,
+        and larger where they weigh less.
     keep : float from 0 to 1
         Share of a domain's rows, the surest of every predicted class, that it learns from itself.
     refinements : int
@@ -154,6 +156,8 @@ class FittedGradual(FittedMethod):
         self.base = teaching.base
         self.models: dict[int, Any] = {}
         self.stand_ins: dict[int, Helpers] = {}
+        self.usual = usual_support(graph, known)
+        self.support: dict[int, float] = {}  # of each domain without labels, over the usual one
         self.source_model = fit_on_sources(self.base, known, _SOURCE_ROWS, run.rng())
         low, high = known.y[known.given].min(axis=0), known.y[known.given].max(axis=0)
         # No label seen is further out; half of what is seen beside it leaves room for trends.
@@ -166,7 +170,7 @@ class FittedGradual(FittedMethod):
         order = np.argsort(codes, kind="stable")
         domains, start = np.unique(codes[order], return_index=True)
         for domain, rows in zip(domains, np.split(order, start[1:]), strict=True):
-            output[rows] = self._output(self.models.get(int(domain)), X[rows])
+            output[rows] = self._output(int(domain), X[rows])
         return output
 
     def confidence(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -185,6 +189,7 @@ class FittedGradual(FittedMethod):
         new = copy.copy(self)
         new.graph = graph
         new.models, new.stand_ins = dict(self.models), dict(self.stand_ins)
+        new.support = dict(self.support)
         new.known = self.known.with_rows(X, codes, graph.n_domains)
         new.history = copy.deepcopy(self.history)
         new.spread(first=self.graph.n_domains)
@@ -232,6 +237,7 @@ class FittedGradual(FittedMethod):
     def _from_neighbours(self, domain: int) -> tuple[Any, float]:
         """Model of a domain, and its distance from the sources."""
         helpers, weight = self._helpers(domain)
+        self.support[domain] = float(weight.sum()) / self.usual
         distance = 1.0 + float(weight @ self.known.distance[helpers] / weight.sum())
         if self.known.n_rows(domain):
             return self._learn(domain, helpers, weight), distance
@@ -265,7 +271,7 @@ class FittedGradual(FittedMethod):
         unknown = np.flatnonzero(~known.given[rows]) + rows.start
         if not len(unknown):
             return
-        output = self._output(model, known.X[unknown])
+        output = self._output(domain, known.X[unknown])
         if self.base.classes:
             chance = 1.0 / self.base.n_outputs
             known.y[unknown] = output.argmax(axis=1)
@@ -274,9 +280,11 @@ class FittedGradual(FittedMethod):
         else:
             known.y[unknown], known.weight[unknown] = output, 1.0
 
-    def _output(self, model: Any | None, X: NDArray[Any]) -> Floats:
+    def _output(self, domain: int, X: NDArray[Any]) -> Floats:
         """What the model of a domain says, drawn towards what the model of all sources says."""
-        shrink = 1.0 if model is None else self.teaching.shrink
+        model = self.models.get(domain)
+        support = self.support.get(domain, 1.0)
+        shrink = 1.0 if model is None else self.teaching.shrink_at(support)
         output, inputs = np.zeros((len(X), self.base.n_outputs)), self.base.inputs(X)
         if shrink < 1:
             output += (1.0 - shrink) * self.base.output(model, inputs)

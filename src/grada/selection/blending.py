@@ -15,7 +15,9 @@ that says itself how far its errors grow from hidden sources to targets, as a Ga
 does, is believed; of that, 60 % of what it expects the plain model's error to grow by is taken
 off (:func:`grada.selection.evidence.own_growth`).
 
-Shares are means over draws of the hidden sources, so that a single source does not decide.
+Shares are means over draws of the hidden sources, so that a single source does not decide. Where a
+blend is expected to have more than 0.7 times the plain model's error, that model has a part in it,
+up to 30 %.
 The settings were chosen on the zoo's tuning part and on temperatures before 2008.
 """
 
@@ -34,6 +36,10 @@ Floats = NDArray[np.float64]
 
 #: The error of a blend has to be so much smaller than the plain model's, as a share of it.
 CLEARLY_SMALLER = 0.02
+#: From this ratio on the plain model has a part in every blend: none here, and so much of it where
+#: nothing would be gained. Where little is hoped for, little is lost by it, and much if hope fails.
+_LITTLE_HOPE = 0.7
+_PLAIN_PART = 0.3
 #: A share of a blend below this is noise.
 _SMALLEST_SHARE = 0.05
 #: Candidates with so many times the error of the best are left out of a blend.
@@ -134,7 +140,8 @@ def blend_by_hops(
         found = _without_crumbs(_add_up(drawn**_SHARPER))
         reached = _times_plain(found, shown)
         if reached <= 1 - CLEARLY_SMALLER:
-            shares[level], ratio[level] = found, reached
+            shares[level] = _with_plain(found, reached)
+            ratio[level] = _times_plain(shares[level], shown)
     return HopBlend(shares, ratio)
 
 
@@ -196,6 +203,16 @@ def blend(products: Floats, *, usable: NDArray[np.bool_] | None = None) -> Float
 
 def _without_crumbs(shares: Floats) -> Floats:
     return _add_up(np.where(shares < _SMALLEST_SHARE, 0.0, shares))
+
+
+def _with_plain(shares: Floats, ratio: float) -> Floats:
+    """With at least that part of the plain model which an expected ratio asks for."""
+    part = _PLAIN_PART * max(ratio - _LITTLE_HOPE, 0.0) / (1 - _LITTLE_HOPE)
+    if shares[0] >= part:
+        return shares
+    mixed: Floats = shares * (1 - part) / (1 - shares[0])
+    mixed[0] = part
+    return mixed
 
 
 def _add_up(shares: Floats) -> Floats:
