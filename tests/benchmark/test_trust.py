@@ -224,6 +224,14 @@ def test_what_failed_is_a_row_and_the_rest_is_shown(tmp_path, data_home, small_p
     assert "1 of 2 runs failed" in found.rows[-1].note
 
 
+def test_a_page_says_if_it_took_runs_of_earlier_code(tmp_path):
+    for stale in (True, False):
+        store = Store(tmp_path / "runs.jsonl")
+        page = make_trust([], run=list, store=store, stale=stale, say=print).to_markdown()
+        assert ("earlier versions of the code" in page) is stale
+        assert ("--stale" in page) is stale
+
+
 def test_a_limit_holds_or_not_in_words():
     assert Row("p", "w", 99.0, Limit(at_least=99)).verdict == "holds"
     assert Row("p", "w", 98.9, Limit(at_least=99), Limit(at_least=100)).verdict == "MISSED"

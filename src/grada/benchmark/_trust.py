@@ -69,6 +69,8 @@ def make_trust(
     command = "grada bench trust"
     if set(names) != set(TRUST_PARTS):
         command += f" --only {','.join(names)}"
+    if stale:
+        command += " --stale"
     return Trust(rows, context.details, context.tasks, command, seeds)
 
 

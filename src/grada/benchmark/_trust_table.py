@@ -173,6 +173,8 @@ class Trust:
     def to_markdown(self) -> str:
         """The page ``trust.md``."""
         lines = [_HEAD.format(command=self.command, seeds=counted(self.seeds, "seed"))]
+        if self.command.endswith(" --stale"):
+            lines += [_STALE]
         lines += [self.summary, ""]
         for title, rows in self.parts():
             lines += [f"## {title}", "", _markdown(HEADER, [row.cells for row in rows])]
@@ -232,6 +234,8 @@ def _without_nan(value: Any) -> Any:
     return value
 
 
+_STALE = """`--stale`: what earlier versions of the code had run already was taken as it was.
+"""
 _HEAD = """# Can it be trusted? What is asked of grada, and what it reaches
 
 Made by `{command}`, with {seeds} on the real files; of each kind of generated task there is

@@ -12,6 +12,7 @@ from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
+from threadpoolctl import threadpool_limits
 
 from grada.data import DomainData
 from grada.methods._frame import DomainFrame
@@ -425,9 +426,11 @@ def most_likely(
 
     start = np.log(np.append(np.where(rate > 0, 0.03, 0.1), 0.1))
     bounds = [(np.log(_LEAST) - 1, 7.0)] * n_terms + [(np.log(1e-5), 3.0)]
-    found = minimize(
-        loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 100}
-    )
+    # Threads cost far more than they bring with a few hundred rows.
+    with threadpool_limits(limits=1, user_api="blas"):
+        found = minimize(
+            loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 100}
+        )
     return np.asarray(np.exp(found.x)), float(found.fun * n)
 
 
