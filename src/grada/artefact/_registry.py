@@ -27,7 +27,7 @@ from grada.methods import (
     propagation,
 )
 from grada.nn import adagraph, alexnet, encoders, neighborhood
-from grada.selection import auto, blending, intervals, report, trials
+from grada.selection import auto, blending, intervals, plausible, report, trials
 
 _Class = TypeVar("_Class", bound=type[Any])
 
@@ -69,6 +69,7 @@ _KNOWN: tuple[type[Any], ...] = (
     auto.FittedAuto,
     blending.HopBlend,
     intervals.Calibration,
+    plausible.Plausible,
     report.CandidateReport,
     report.DomainReport,
     report.Report,

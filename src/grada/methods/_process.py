@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from grada.data import DomainData
 from grada.methods._frame import DomainFrame
+from grada.methods._steady import likenesses, mean_degree
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -51,7 +52,6 @@ _LEAST_WEIGHT = 0.05  # views below this weight are left out
 
 _FREE_TERMS = 2  # the first ones, which say nothing of the domains
 _RATE = 2.0  # of the exponential prior on the size of the other terms: breaks ties, no more
-_ROUGH, _SMOOTH = 4.0, 32.0  # how far effects reach over the graph
 _LEAST = 1e-6  # variances below are taken for zero
 
 EXACT_ROWS = 1500  # up to here all labelled rows are used at once
@@ -110,10 +110,9 @@ class Domains:
             within += float(((flat(data.X[part]) - means[data.codes[part]]) ** 2).sum())
         within /= max(len(data.X) - int(present.sum()), 1)
         scales = {"x": within + between, "deviation": within, "mean": between}
-        joined = int((data.graph.weights.sum(axis=1) > 0).sum())
         return cls(
             weights=data.graph.weights,
-            degree=float(data.graph.weights.sum()) / joined if joined else 1.0,
+            degree=mean_degree(data.graph.weights),
             frame=frame,
             scales={name: float(np.sqrt(square)) or 1.0 for name, square in scales.items()},
         )
@@ -171,13 +170,7 @@ class Reach:
     def of(cls, domains: Domains, nodes: IntArray) -> Self:
         """Covariances between some domains, in increasing order, over the edges among them."""
         inner = domains.weights[nodes][:, nodes].toarray() / domains.degree
-        laplacian = np.diag(inner.sum(axis=1)) - inner
-        eye = np.eye(len(nodes))
-        smooth = np.linalg.inv(eye + _SMOOTH * laplacian)
-        values = {"rough": np.linalg.inv(eye + _ROUGH * laplacian), "smooth": smooth @ smooth}
-        for name, matrix in values.items():
-            size = np.sqrt(np.diag(matrix))
-            values[name] = np.pad(matrix / np.outer(size, size), (0, 1))
+        values = {name: np.pad(matrix, (0, 1)) for name, matrix in likenesses(inner).items()}
         return cls(nodes, nodes, values)
 
     def only(self, code: int, columns: IntArray) -> Reach:

@@ -20,7 +20,7 @@ from sklearn.utils.validation import has_fit_parameter
 from grada.data import DomainData
 from grada.graph import DomainGraph
 from grada.methods._base import FittedMethod, Method, Run
-from grada.methods._frame import DomainFrame, fill
+from grada.methods._frame import DomainFrame
 from grada.methods._neural import POSITIVE, domain_embedding
 from grada.nn.extension import spread_outward
 from grada.training import History
@@ -49,7 +49,8 @@ class Plain(Method):
         of its neighbours), or both.
     per_domain : {"nothing", "center", "standardize"}
         Whether the features of each domain are first moved to mean zero, and to spread one, by
-        the mean and spread of all its rows. This undoes translations and scalings between
+        the mean and spread of all its rows, less what is only chance in these
+        (:func:`grada.methods._steady.steady`). This undoes translations and scalings between
         domains, and hides what the mean of a domain says about its labels.
     embedding : str
         See :meth:`grada.DomainGraph.embed`.
@@ -90,8 +91,13 @@ class Plain(Method):
             weighted = {"sample_weight": weight}
         else:
             raise ValueError(f"{type(model).__name__} takes no sample_weight or class_weight.")
-        frame = DomainFrame.of(data, self.per_domain)
-        fitted = FittedPlain(model, data, self._domain_features(data, run), frame, self.append)
+        fitted = FittedPlain(
+            model,
+            data,
+            embedding=self._embedding(data, run),
+            frame=DomainFrame.of(data, self.per_domain),
+            means=DomainFrame.of(data, "center") if self.append in ("means", "both") else None,
+        )
         inputs = fitted.inputs(data.X[rows], data.codes[rows])
         if self.estimator == "linear" and isinstance(model, Ridge):
             model.set_params(alpha=choose_penalty(inputs, y, data.codes[rows], weight))
@@ -121,41 +127,52 @@ class Plain(Method):
             )
         return model
 
-    def _domain_features(self, data: DomainData, run: Run) -> NDArray[np.float64]:
-        """What is appended to the rows of each domain, shape (n_domains, ...)."""
-        parts = [np.empty((data.graph.n_domains, 0))]
-        if self.append in ("embedding", "both"):
-            embedding = domain_embedding(data, self.embedding, self.embedding_dim, run)
-            parts.append(embedding.numpy().astype(np.float64))
-        if self.append in ("means", "both"):
-            parts.append(mean_features(data))
-        return np.hstack(parts)
+    def _embedding(self, data: DomainData, run: Run) -> NDArray[np.float64]:
+        """Embedding of each domain that is appended to its rows, of no columns if none is."""
+        if self.append not in ("embedding", "both"):
+            return np.empty((data.graph.n_domains, 0))
+        embedding = domain_embedding(data, self.embedding, self.embedding_dim, run)
+        return embedding.numpy().astype(np.float64)
 
 
 class FittedPlain(FittedMethod):
-    """A fitted scikit-learn model, and what it is told about each domain."""
+    """A fitted scikit-learn model, and what it is told about each domain.
+
+    Parameters
+    ----------
+    model : scikit-learn estimator
+    data : DomainData
+    embedding : array of shape (n_domains, n)
+        Appended to the features of a row.
+    frame : DomainFrame
+        In which the features of a row are seen.
+    means : DomainFrame, optional
+        Whose means are appended.
+    """
 
     def __init__(
         self,
         model: Any,
         data: DomainData,
-        domain_features: NDArray[np.float64],
+        *,
+        embedding: NDArray[np.float64],
         frame: DomainFrame,
-        append: str,
+        means: DomainFrame | None,
     ):
         self.model = model
         self.kind = data.kind
         self.n_outputs = data.n_outputs
         self.sources = data.sources
-        self.domain_features = domain_features
+        self.embedding = embedding
         self.frame = frame
-        self.append = append
+        self.means = means
         self.history = History()
         self.history.stopped = "fitted in one go"
 
     def inputs(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Rows as the model sees them."""
-        return np.hstack([self.encode(X, codes), self.domain_features[codes]])
+        told = [] if self.means is None else [self.means.mean[codes]]
+        return np.hstack([self.encode(X, codes), self.embedding[codes], *told])
 
     def predict(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Class probabilities or values."""
@@ -176,17 +193,11 @@ class FittedPlain(FittedMethod):
     ) -> FittedPlain:
         """New domains bring their own means; of embeddings they get the mean of neighbours."""
         extended = copy.copy(self)
-        old = len(self.domain_features)
         extended.frame = self.frame.extend(graph, _flat(X), codes)
-        usual = self.domain_features[self.sources].mean(axis=0)
-        told = spread_outward(self.domain_features, graph.weights, usual)
-        if self.append in ("means", "both") and len(X):
-            n_columns = int(np.prod(X.shape[1:]))
-            rows = DomainFrame.measure(_flat(X), codes, graph.n_domains)
-            seen = np.flatnonzero(rows.count > 0)
-            seen = seen[seen >= old]
-            told[seen, told.shape[1] - n_columns :] = rows.mean[seen]
-        extended.domain_features = told
+        usual = self.embedding[self.sources].mean(axis=0)
+        extended.embedding = spread_outward(self.embedding, graph.weights, usual)
+        if self.means is not None:
+            extended.means = self.means.extend(graph, _flat(X), codes)
         return extended
 
 
@@ -225,16 +236,6 @@ def choose_penalty(
             missed = y[left] - y_mean - (turned * (s / (s**2 + penalty))) @ values
             error[i] += weight[left] @ (missed**2).sum(axis=1)
     return float(_PENALTIES[error.argmin()])
-
-
-def mean_features(data: DomainData) -> NDArray[np.float64]:
-    """Mean features of every domain, shape (n_domains, n_features).
-
-    A domain without rows gets the mean of its neighbours' by weight; if these have none either,
-    the mean over domains.
-    """
-    seen = DomainFrame.measure(_flat(data.X), data.codes, data.graph.n_domains)
-    return fill(seen.mean, seen.count > 0, data.graph)
 
 
 def _flat(X: NDArray[np.float32]) -> NDArray[np.float64]:

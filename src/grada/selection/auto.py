@@ -21,6 +21,7 @@ from grada.selection.choice import Choice, choose
 from grada.selection.evidence import output_of
 from grada.selection.holdout import GraphHoldout
 from grada.selection.intervals import Calibration, with_temperature
+from grada.selection.plausible import Plausible
 from grada.selection.portfolio import is_slow, named_portfolio, spreads_labels
 from grada.selection.report import Report
 from grada.selection.scores import LabelFree
@@ -34,6 +35,8 @@ Codes = NDArray[np.int64]
 _SOLVED = 0.97
 #: Times the plain model's error below which no network is trained to do better.
 _FAR_BETTER = 0.8
+#: Percentage of rows whose values are held from which on that is said.
+_FEW_HELD = 0.1
 
 
 @register
@@ -48,7 +51,8 @@ class Auto(Method):
     with the estimated accuracy :math:`\hat a_i` of candidate :math:`i` in the targets and its
     accuracy :math:`h_i` on hidden labels; for values,
     the blend with the smallest expected error at each number of hops from the labels, where that
-    is 2 % below the plain model's (:mod:`grada.selection.blending`).
+    is 2 % below the plain model's (:mod:`grada.selection.blending`), held within what labels have
+    shown (:mod:`grada.selection.plausible`).
 
     Every candidate is fitted on all that is visible, and again with the labels of some sources
     hidden (:class:`GraphHoldout`). How well it does there, and how plausible its predictions for
@@ -109,7 +113,9 @@ class Auto(Method):
             if trial.name in choice.shares and isinstance(trial.fitted, FittedLater):
                 trial.fitted = trial.fitted.now
         report = Report.of(choice, trials, lens, seconds=clock() - start)
-        return FittedAuto(choice, trials, lens, report)
+        fitted = FittedAuto(choice, trials, lens, report)
+        fitted.report = replace(report, verdict=report.verdict + _held(fitted, lens))
+        return fitted
 
     def _try_all(
         self, trials: Sequence[Trial], data: DomainData, lens: LabelFree, run: Run, until: float
@@ -159,6 +165,24 @@ def _tell(run: Run, number: int, trials: Sequence[Trial]) -> None:
         callback.on_trial(number, len(trials), name)
 
 
+def _held(fitted: FittedAuto, lens: LabelFree) -> str:
+    """What is said if some values are held, see :mod:`grada.selection.plausible`."""
+    if fitted.plausible is None:
+        return ""
+    codes = lens.data.codes[lens.rows]
+    shares = fitted.blended.at(fitted.hops[codes])
+    parts = zip(shares.T, fitted.parts, strict=True)
+    blended = np.sum([share[:, None] * fitted.tried[name] for share, name in parts], axis=0)
+    asked = np.isin(codes, lens.targets)
+    held = 100 * fitted.plausible.share_held(blended[asked], codes[asked])
+    if held < _FEW_HELD:
+        return ""
+    return (
+        f" {held:.1f} % of the rows in the targets are held back: their values would lie much "
+        "farther from the middle of their domain than any label does."
+    )
+
+
 def _solved(trials: Sequence[Trial], lens: LabelFree) -> bool:
     """Whether a quicker candidate leaves next to nothing to gain."""
     choice = choose(trials, lens)
@@ -195,9 +219,16 @@ class FittedAuto(FittedMethod):
         main = max(self.shares, key=lambda name: self.shares[name])
         self.main = self.parts[main]
         self.history = self.main.history
+        self.plausible = Plausible.of(lens.data, self._blend) if self.kind == "regression" else None
 
     def predict(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> Floats:
-        """The blend of the parts, in classification at the temperature of each domain."""
+        """The blend of the parts, at the temperature of each domain, or held within reason."""
+        blended = self._blend(X, codes)
+        if self.plausible is None:
+            return with_temperature(blended, self.temperature[codes])
+        return self.plausible.hold(blended, codes)
+
+    def _blend(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> Floats:
         shares = self.blended.at(self.hops[codes])
         blended: Floats = np.sum(
             [
@@ -206,8 +237,6 @@ class FittedAuto(FittedMethod):
             ],
             axis=0,
         )
-        if self.kind == "classification":
-            return with_temperature(blended, self.temperature[codes])
         return blended
 
     def encode(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> Floats:
@@ -234,4 +263,7 @@ class FittedAuto(FittedMethod):
         extended.temperature = np.append(self.temperature, np.full(new, usual))
         if self.calibration is not None:
             extended.calibration = replace(self.calibration, graph=graph)
+        if self.plausible is not None:
+            grown = self.plausible.grown(graph.n_domains)
+            extended.plausible = grown.with_middles(X, codes, extended._blend)
         return extended
