@@ -96,10 +96,22 @@ def test_the_plain_model_is_kept_where_nothing_shifts(kind):
     assert not model.report_.adapted
     assert model.fitted_.shares == {"plain": 1.0}
     assert "not worth its risk" in model.report_.verdict
+    assert "hardly tested" not in model.report_.verdict
     plain = fitted(task, "plain")
     np.testing.assert_array_equal(
         model.predict(X, sample_domain=domain), plain.predict(X, sample_domain=domain)
     )
+
+
+def test_it_says_when_candidates_part_only_where_no_label_is():
+    """Inputs of the targets lie far out: centred or not makes all the difference there."""
+    rng = np.random.default_rng(0)
+    X, domain = rng.normal(size=(320, 2)), np.repeat(np.arange(8), 40)
+    y = X @ [1.0, 1.0] + 0.3 * rng.normal(size=320)
+    X[:, 0] += 3.0 * np.maximum(domain - 3, 0)
+    task = Task(X, y, domain, graph=DomainGraph.chain(8), sources=range(4), kind="regression")
+    model = fitted(task, small("gradual", CENTRED))
+    assert "hardly tested" in model.report_.verdict
 
 
 def test_a_candidate_that_is_clearly_better_is_taken():

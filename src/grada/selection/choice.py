@@ -47,6 +47,10 @@ _NETWORKS_BEHIND = 0.05
 _MUCH_WORSE = 0.1
 #: A candidate that differs from the others so many times more in the targets has gone astray.
 _WILD = 20.0
+#: It is said that the choice was hardly tested if it differs from other candidates so many times
+#: more in the targets than in hidden sources, and by so much of the error there.
+_UNTESTED = 3.0
+_MATTERS = 0.1
 
 
 @dataclass(frozen=True)
@@ -188,7 +192,8 @@ def _choose_regressor(trials: Sequence[Trial], lens: LabelFree) -> Choice:
         spreading=np.array([spreads_labels(trial.method) for trial in tested]),
         growth=own_growth(tested, lens),
     )
-    rank = {trial.name: float(e) for trial, e in zip(tested, hidden_errors(tested), strict=True)}
+    errors = hidden_errors(tested)
+    rank = {trial.name: float(error) for trial, error in zip(tested, errors, strict=True)}
     hops = target_hops(lens)
     shares, ratio = found.at(hops), found.ratio_at(hops)
     mean_shares = shares.mean(axis=0)
@@ -196,14 +201,15 @@ def _choose_regressor(trials: Sequence[Trial], lens: LabelFree) -> Choice:
         why = (
             "No candidate and no blend has a clearly smaller error on hidden sources than the "
             "plain model. Adaptation is not worth its risk here."
-        )
+        ) + _untested(in_targets[0], in_hidden[0], rank[YARDSTICK])
         estimate = error_estimate(_hidden_domains(trials[0]), surplus[0], lens)
         return replace(no_blend, why=why, rank=rank, estimate=estimate)
     held_out = None if trials[0].held_out.within else blended_held_out(tested, found)
     return Choice(
         shares={trial.name: float(w) for trial, w in zip(tested, mean_shares, strict=True) if w},
         blended=replace(found, shares=found.shares[:, mean_shares > 0]),
-        why=_why_blend(tested, mean_shares, ratio, float(np.mean(shares[:, 0] == 1))),
+        why=_why_blend(tested, mean_shares, ratio, float(np.mean(shares[:, 0] == 1)))
+        + _untested(mean_shares @ in_targets, mean_shares @ in_hidden, mean_shares @ errors),
         rank=rank,
         estimate=error_estimate(held_out, (shares.T * surplus).sum(axis=0), lens),
         held_out=held_out,
@@ -228,6 +234,18 @@ def _why_blend(trials: Sequence[Trial], shares: Floats, ratio: float, kept: floa
     if kept > 0:
         why += f" For {100 * kept:.0f} % of the targets, the farthest, the plain model is kept."
     return why
+
+
+def _untested(in_targets: Floats, in_hidden: float, error: float) -> str:
+    """A warning, if the candidates part only where nothing is known."""
+    apart = float(in_targets.mean())
+    times = apart / in_hidden if in_hidden > 0 else 1.0
+    if times < _UNTESTED or apart < _MATTERS * error:
+        return ""
+    return (
+        f" Take care: this differs from the other candidates {times:.0f} times as much in the "
+        "targets as on hidden sources, so that which of them is right there was hardly tested."
+    )
 
 
 def _keep(plain: Trial, lens: LabelFree, why: str) -> Choice:
