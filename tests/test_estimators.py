@@ -377,7 +377,7 @@ def test_extend_is_nearly_a_fit_with_that_domain():
     refit = AdaptedRegressor(method, task.graph).fit(X, y, sample_domain=domain)
     there = {"X": X[last], "sample_domain": domain[last]}
     gap = larger.predict(**there) - refit.predict(**there)
-    assert np.abs(gap).max() < 0.05 * np.std(refit.predict(**there))
+    assert np.abs(gap).max() < 0.1 * np.std(refit.predict(**there))
 
 
 def test_extend_says_what_is_wrong():

@@ -77,7 +77,7 @@ def steady(values: Floats, count: Floats, unit: Floats, weights: sparse.csr_arra
     ----------
     values : array of shape (n_domains, n_features)
     count : array of shape (n_domains,)
-        Rows behind them. Domains without rows are left out, and get zero.
+        Rows behind them. Domains without rows are left as they are.
     unit : array of shape (n_features,)
         Variance :math:`\sigma^2` of a single row; features without are left as they are.
     weights : sparse array of shape (n_domains, n_domains)
