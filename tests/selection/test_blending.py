@@ -81,6 +81,14 @@ def test_candidates_that_spread_labels_gain_from_all_labels_and_carry_less_far()
     assert (as_good.shares[:, 0] == 1).all()
 
 
+def test_hope_that_fails_makes_way_for_what_was_shown():
+    """Far away one that spreads labels is hoped to be best, and was shown to be no gain."""
+    trials = alike(tried([1, 1, 1], [1.0, 1.01, 1.02], [0.85, 0.85, 0.85]))
+    found = blend_by_hops(trials, spreading=np.array([False, True, False]))
+    assert (found.shares[:, 2] > 0.6).all()
+    assert (found.shares[:, 1] < 0.1).all()
+
+
 def test_the_lead_of_a_candidate_that_spreads_labels_fades_and_is_not_lost():
     trials = alike(tried([1, 1, 1], [0.3, 0.5, 0.8]))
     assert (blend_by_hops(trials).shares[-3:, 0] == 1).all()

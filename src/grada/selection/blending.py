@@ -126,22 +126,27 @@ def blend_by_hops(
     if spreading is None:
         spreading = np.zeros(len(trials), dtype=bool)
     size = np.sqrt(np.where(spreading, _ALL_LABELS, 1.0))
+    hope = size[:, None] * size
     n_hops, rng = int(MAX_HOPS), np.random.default_rng(0)
     expected = hidden.expected(spreading, growth)
     draws = [hidden.draw(rng).expected(spreading, growth) for _ in range(_N_DRAWS)]
     shares, ratio = np.zeros((n_hops, len(trials))), np.ones(n_hops)
     shares[:, 0] = 1.0
     for level in range(n_hops):
-        # What is hoped for with more labels decides about shares, not about whether to adapt.
-        shown = expected[level] / (size[:, None] * size)
-        if _times_plain(blend(expected[level], usable=usable), shown) > 1 - CLEARLY_SMALLER:
-            continue
-        drawn = np.mean([blend(each[level], usable=usable) for each in draws], axis=0)
-        found = _without_crumbs(_add_up(drawn**_SHARPER))
-        reached = _times_plain(found, shown)
-        if reached <= 1 - CLEARLY_SMALLER:
-            shares[level] = _with_plain(found, reached)
-            ratio[level] = _times_plain(shares[level], shown)
+        shown, drawn = expected[level] / hope, np.stack([each[level] for each in draws]) / hope
+        # What is hoped for with more labels decides about shares, not about whether to adapt: a
+        # blend that owes its shares to hope, and is not good enough without, makes way for one
+        # that does not.
+        for credit in (hope, np.ones_like(hope)):
+            if _times_plain(blend(shown * credit, usable=usable), shown) > 1 - CLEARLY_SMALLER:
+                continue
+            mean = np.mean([blend(each * credit, usable=usable) for each in drawn], axis=0)
+            found = _without_crumbs(_add_up(mean**_SHARPER))
+            reached = _times_plain(found, shown)
+            if reached <= 1 - CLEARLY_SMALLER:
+                shares[level] = _with_plain(found, reached)
+                ratio[level] = _times_plain(shares[level], shown)
+                break
     return HopBlend(shares, ratio)
 
 
