@@ -15,6 +15,10 @@ that says itself how far its errors grow from hidden sources to targets, as a Ga
 does, is believed; of that, 60 % of what it expects the plain model's error to grow by is taken
 off (:func:`grada.selection.evidence.own_growth`).
 
+Candidates that spread labels are credited with a quarter of their error when shares are found,
+since there are more labels around when none is hidden. A blend counts by what was shown without
+that credit, and one that then fails makes way for a blend that was found without it.
+
 Shares are means over draws of the hidden sources, so that a single source does not decide. Where a
 blend is expected to have more than 0.7 times the plain model's error, that model has a part in it,
 up to 30 %.
@@ -137,7 +141,7 @@ def blend_by_hops(
         # What is hoped for with more labels decides about shares, not about whether to adapt: a
         # blend that owes its shares to hope, and is not good enough without, makes way for one
         # that does not.
-        for credit in (hope, np.ones_like(hope)):
+        for credit in (hope, np.ones(1)):
             if _times_plain(blend(shown * credit, usable=usable), shown) > 1 - CLEARLY_SMALLER:
                 continue
             mean = np.mean([blend(each * credit, usable=usable) for each in drawn], axis=0)
