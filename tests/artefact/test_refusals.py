@@ -108,10 +108,10 @@ def test_what_is_no_path(path):
         load(path)
 
 
-@pytest.mark.parametrize("version", [0, 2, 4, 10**400, "3", None, True])
+@pytest.mark.parametrize("version", [0, 3, 5, 10**400, "4", None, True])
 def test_another_format_version_is_named(folder, version):
     edit(folder, lambda main: main.update(format_version=version))
-    with pytest.raises(ArtefactError, match=r"has format version .* this grada reads version 3"):
+    with pytest.raises(ArtefactError, match=r"has format version .* this grada reads version 4"):
         load(folder)
 
 

@@ -68,6 +68,9 @@ def test_reach_by_hand():
         reach.between("smooth", codes[:1], codes)[0], [1, smooth[0, 1] / smooth[0, 0], 0]
     )
     np.testing.assert_allclose(
+        reach.between("unlike", codes[:1], codes)[0], [1, -smooth[0, 1] / smooth[0, 0], 0]
+    )
+    np.testing.assert_allclose(
         reach.only(1, np.array([0])).between("rough", codes[1:2], codes[[0, 2]]), [[0.8, 0]]
     )
 
@@ -130,6 +133,30 @@ def test_rows_alike_within_their_domains_share_what_is_left():
     fitted = adapt_residuals(None, data, RUN)
     assert error(fitted, data, y[:, None]) < 0.2
     assert error(Plain().adapt(data, RUN), data, y[:, None]) > 0.5
+
+
+def test_slopes_that_follow_from_where_the_inputs_lie_are_found():
+    """There are no edges to carry anything: what a domain is like is told by its inputs."""
+    rng = np.random.default_rng(6)
+    mean, codes = rng.uniform(-1.5, 1.5, size=24), np.repeat(np.arange(24), 20)
+    X = rng.normal(size=(len(codes), 2))
+    X[:, 0] += mean[codes]
+    y = (1 + 0.5 * mean[codes]) * X[:, 0] - 0.5 * X[:, 1] + 0.1 * rng.normal(size=len(codes))
+    graph = DomainGraph.from_edges([], names=range(24))
+    data = make(y, codes, X, graph, range(0, 24, 2))
+    fitted, plain = adapt_residuals(None, data, RUN), Plain().adapt(data, RUN)
+    assert error(fitted, data, y[:, None]) < 0.15 * error(plain, data, y[:, None])
+
+
+def test_neighbours_that_are_unlike_are_seen_through():
+    """Every other domain has another slope; it is told from sources that lie anywhere."""
+    rng = np.random.default_rng(7)
+    codes = np.repeat(np.arange(24), 25)
+    X = rng.normal(size=(len(codes), 2))
+    y = np.where(codes % 2, 0.2, 1.0) * X[:, 0] + 0.7 * X[:, 1] + 0.1 * rng.normal(size=len(codes))
+    data = make(y, codes, X, DomainGraph.chain(24), [1, 2, 5, 8, 10, 13, 17, 20, 23])
+    fitted, plain = adapt_residuals(None, data, RUN), Plain().adapt(data, RUN)
+    assert error(fitted, data, y[:, None]) < 0.25 * error(plain, data, y[:, None])
 
 
 def test_hidden_sets_lie_as_far_out_as_the_targets():

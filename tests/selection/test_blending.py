@@ -131,11 +131,45 @@ def test_what_a_candidate_expects_of_itself_is_believed():
     assert sure.ratio[0] == pytest.approx(known.ratio[0] / 4, rel=0.1)
 
 
+def test_one_that_goes_astray_far_from_the_labels_has_no_share_there():
+    trials = alike(tried([1, 1, 1], [0.5, 0.5, 0.5]))
+    departure = np.zeros((12, 2))
+    departure[2:, 1] = np.log(4)
+    found = blend_by_hops(trials, departure=departure)
+    assert (found.shares[:2, 0] < 0.1).all()
+    assert (found.shares[2:, 0] == 1).all()
+
+
 def test_where_little_is_hoped_for_the_plain_model_keeps_a_part():
     little = blend_by_hops(alike(tried([1, 1, 1], [0.9, 0.9, 0.9])))
     assert little.shares[0, 0] == pytest.approx(0.2, abs=0.03)
     assert 0.9 < little.ratio[0] < 1
     assert blend_by_hops(alike(tried([1, 1, 1], [0.6, 0.6, 0.6]))).shares[0, 0] == 0
+
+
+def test_what_a_candidate_hopes_to_gain_does_not_take_the_plain_model_s_part():
+    trials = alike(tried([1, 1, 1], [0.9, 0.9, 0.9]))
+    growth = np.full((12, 2), np.nan)
+    growth[:, 1] = np.log(1 / 2)
+    found = blend_by_hops(trials, growth=growth)
+    assert found.shares[0, 0] == pytest.approx(0.2, abs=0.03)
+    assert found.ratio[0] < 0.7
+
+
+def test_two_hidden_sources_are_hardly_evidence():
+    """Their lead is relied on in part, and in full only if it is a large one."""
+
+    def with_hidden(n_hidden, error):
+        trials = alike(tried([1, 1, 1], [error] * 3))
+        for each in trials:
+            each.held_out.codes[:] = np.arange(len(each.held_out.codes)) % n_hidden
+            each.held_out.hops[:] = 1.0
+        return blend_by_hops(trials).shares[0, 0]
+
+    assert with_hidden(3, 0.6) == 0
+    assert with_hidden(2, 0.6) == pytest.approx(0.5 / 3, abs=0.02)
+    assert with_hidden(2, 0.9) == pytest.approx(0.5 * 5 / 6, abs=0.03)
+    assert with_hidden(2, 0.3) == 0
 
 
 def test_a_domain_that_is_hard_for_all_does_not_decide_alone():

@@ -10,6 +10,7 @@ from grada.selection.evidence import (
     accuracy_estimate,
     basis,
     class_features,
+    departure,
     disagreement,
     error_estimate,
     hidden_score,
@@ -114,6 +115,37 @@ def test_candidates_that_know_say_how_their_errors_grow_by_hand():
     np.testing.assert_allclose(growth[:near, 1], np.log(4 / 2) - 0.6 * np.log(5 / 2))
     unsure.output = unsure.output + 9.0  # so far off that a lead would grow: it stays as it is
     np.testing.assert_array_equal(own_growth([unsure, trial], lens)[:near, 1], 0.0)
+
+
+def test_an_error_that_shrinks_is_no_lead_if_the_plain_model_s_shrinks_as_well():
+    """Doubts of 4 in hidden sources and 1 in the targets, where all labels are around."""
+    lens, trial = _tried("regression")
+    _, plain = _tried("regression")
+    trial.doubt = np.ones(len(lens.rows))
+    trial.held_out = replace(trial.held_out, doubt=np.full(len(trial.held_out.rows), 4.0))
+    np.testing.assert_allclose(own_growth([plain, trial], lens)[:, 1], 0.0, atol=1e-12)
+    plain.output = plain.output + 1.0  # it is off by 1 more there: its error falls from 4 to 2
+    np.testing.assert_allclose(own_growth([plain, trial], lens)[:, 1], np.log(1 / 2))
+    plain.output = plain.output + 9.0  # and now it grows: what is gained is a lead
+    np.testing.assert_allclose(own_growth([plain, trial], lens)[:, 1], np.log(1 / 4))
+
+
+def test_a_candidate_that_departs_from_one_that_knows_bears_it_by_hand():
+    """Doubts of 1 everywhere; off by 2 in the targets and by nothing in hidden sources: 1 to 5."""
+    lens, plain = _tried("regression")
+    _, knows = _tried("regression")
+    _, strange = _tried("regression")
+    assert (departure([plain, strange], lens) == 0).all()  # nobody knows
+    knows.doubt = np.ones(len(lens.rows))
+    knows.held_out = replace(knows.held_out, doubt=np.ones(len(knows.held_out.rows)))
+    strange.output = strange.output + 2.0
+    found = departure([plain, knows, strange], lens)
+    np.testing.assert_allclose(found, np.tile([0, 0, np.log(5)], (12, 1)), atol=1e-12)
+    plain.output = plain.output + 1.0  # what grows for the plain model as well is no fault of it
+    np.testing.assert_allclose(departure([plain, knows, strange], lens)[:, 2], np.log(5 / 2))
+    knows.doubt *= 0.1  # one that is closer than before is not rewarded
+    strange.output = knows.output
+    assert (departure([plain, knows, strange], lens) == 0).all()
 
 
 def test_what_a_process_doubts_is_kept_for_the_targets_and_the_hidden_sources():

@@ -32,6 +32,7 @@ TERMS = (
     ("all", "deviation linear"),
     ("all", "standard linear"),
     ("all", "standard near"),
+    ("all", "deviation linear by mean"),
     ("own", "one"),
     ("own", "linear"),
     ("rough", "one"),
@@ -42,6 +43,8 @@ TERMS = (
     ("smooth", "near"),
     ("smooth", "deviation near"),
     ("smooth", "deviation close"),
+    ("unlike", "one"),
+    ("unlike", "linear"),
 )
 #: Ways to see the rows of a domain: as they are, from its middle, or in units of its spread too.
 #: Whether levels follow the inputs from domain to domain can hardly be told from few domains, so
@@ -52,6 +55,8 @@ _LEAST_WEIGHT = 0.05  # views below this weight are left out
 
 _FREE_TERMS = 2  # the first ones, which say nothing of the domains
 _RATE = 2.0  # of the exponential prior on the size of the other terms: breaks ties, no more
+_RATE_UNLIKE = 10.0  # neighbours are seldom unlike: labels have to say so clearly
+_ENOUGH = 5  # so many domains have to have labels: among few, anything alternates
 _LEAST = 1e-6  # variances below are taken for zero
 
 EXACT_ROWS = 1500  # up to here all labelled rows are used at once
@@ -154,6 +159,9 @@ class Domains:
             return np.asarray(m_a @ m_b.T / n_features)
         if shape == "mean near":
             return _near(m_a, m_b, 2 * self.scales["mean"])
+        if shape == "deviation linear by mean":
+            slopes = (a.X - m_a) @ (b.X - m_b).T / n_features
+            return np.asarray(slopes * _near(m_a, m_b, 2 * self.scales["mean"]))
         reach = self.scales["deviation"] / (2 if shape == "deviation close" else 1)
         return _near(a.X - m_a, b.X - m_b, reach)
 
@@ -276,6 +284,7 @@ class Process:
             "linear": rows.X,
             "mean linear": means,
             "deviation linear": rows.X - means,
+            "deviation linear by mean": rows.X - means,
             "standard linear": self.domains.frame.transform(*rows),
         }
         size = {shape: (part**2).sum(axis=1) / n_features for shape, part in seen.items()}
@@ -375,8 +384,10 @@ def seen_as(view: str) -> NDArray[np.bool_]:
 def likely_views(terms: FloatArray, known: Labelled) -> list[tuple[float, FloatArray]]:
     """Weights of the views, and the variances of the terms in each, the likeliest first."""
     found = []
+    few = len(np.unique(known.rows.codes)) < _ENOUGH
+    out = np.array([few and shared == "unlike" for shared, _ in TERMS])
     for view in VIEWS:
-        has = np.append(seen_as(view), True)
+        has = np.append(seen_as(view) & ~out, True)
         variances = np.zeros(len(has))
         variances[has], loss = most_likely(terms[has[:-1]], known, free=np.flatnonzero(has)[:-1])
         found.append((loss, variances))
@@ -399,7 +410,7 @@ def most_likely(
     n_terms, n = len(terms), len(known.y)
     n_outputs = known.y.shape[1]
     numbers = np.arange(n_terms) if free is None else free
-    rate = np.where(numbers < _FREE_TERMS, 0.0, _RATE)
+    rate = _rates()[numbers]
     noise = 1 / known.weight
     stacked = terms.reshape(n_terms, -1)
 
@@ -425,6 +436,13 @@ def most_likely(
             loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 100}
         )
     return np.asarray(np.exp(found.x)), float(found.fun * n)
+
+
+def _rates() -> FloatArray:
+    """Rate of the prior on the size of each term."""
+    rates = np.array([_RATE_UNLIKE if shared == "unlike" else _RATE for shared, _ in TERMS])
+    rates[:_FREE_TERMS] = 0.0
+    return rates
 
 
 def spread_over(codes: IntArray, size: int, rng: np.random.Generator) -> IntArray:

@@ -45,12 +45,15 @@ _UNCHECKED = 0.5  # with one source there is none to hide
 def adapt_residuals(method: Method, data: DomainData, run: Run) -> FittedResiduals:
     r"""Fit a Gaussian process over rows and domains, and weigh it against ridge regression.
 
-    .. math:: y = w^\top x + v^\top m_u + f(x, x - m_u, m_u) + b_u + b_u(x, x - m_u) + \epsilon
+    .. math:: y = w^\top x + v^\top m_u + f(x, x - m_u, m_u) + s(m_u)^\top (x - m_u)
+        + b_u + b_u(x, x - m_u) + \epsilon
 
-    with :math:`m_u` the mean features of domain :math:`u`, known without labels, and effects
-    :math:`b_u` that are alike in domains near each other on the graph. Their covariances are
+    with :math:`m_u` the mean features of domain :math:`u`, known without labels, slopes :math:`s`
+    that are alike in domains whose means are near each other, and effects :math:`b_u` that are
+    alike in domains near each other on the graph. Their covariances are
     :math:`(I + 4 L)^{-1}`, :math:`(I + 32 L)^{-2}` (scaled to a diagonal of one; :math:`L` the
-    Laplacian over the mean degree) and :math:`I`, each times a function of the two rows. Deviations
+    Laplacian over the mean degree), the latter with :math:`D + W` for :math:`L`, where neighbours
+    are unlike, and :math:`I`, each times a function of the two rows. Deviations
     :math:`x - m_u` let rows of different domains share what is left over when they are alike within
     their domains. The variance of each term is chosen by the likelihood of the visible labels.
 

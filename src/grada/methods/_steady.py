@@ -44,11 +44,18 @@ def likenesses(weights: Floats) -> dict[str, Floats]:
     Returns
     -------
     dict of str to array of shape (n_domains, n_domains)
-        ``"rough"``, :math:`(I + 4 L)^{-1}`, and ``"smooth"``, :math:`(I + 32 L)^{-2}`.
+        ``"rough"``, :math:`(I + 4 L)^{-1}`, ``"smooth"``, :math:`(I + 32 L)^{-2}`, with the
+        Laplacian :math:`L = D - W`; and ``"unlike"``, :math:`(I + 32 Q)^{-2}` with
+        :math:`Q = D + W`, by which neighbours are unlike, and neighbours of neighbours alike.
     """
-    laplacian, eye = np.diag(weights.sum(axis=1)) - weights, np.eye(len(weights))
-    smooth = np.linalg.inv(eye + _SMOOTH * laplacian)
-    found = {"rough": np.linalg.inv(eye + _ROUGH * laplacian), "smooth": smooth @ smooth}
+    degrees, eye = np.diag(weights.sum(axis=1)), np.eye(len(weights))
+    smooth = np.linalg.inv(eye + _SMOOTH * (degrees - weights))
+    unlike = np.linalg.inv(eye + _SMOOTH * (degrees + weights))
+    found = {
+        "rough": np.linalg.inv(eye + _ROUGH * (degrees - weights)),
+        "smooth": smooth @ smooth,
+        "unlike": unlike @ unlike,
+    }
     sizes = {name: np.sqrt(np.diag(matrix)) for name, matrix in found.items()}
     return {name: matrix / np.outer(sizes[name], sizes[name]) for name, matrix in found.items()}
 
@@ -142,8 +149,8 @@ def _candidates(weights: sparse.csr_array, present: NDArray[np.intp]) -> list[Fl
     """Likenesses of the domains that have rows; None for none."""
     if weights.shape[0] > _DENSE_DOMAINS or not weights.nnz:
         return [None]
-    found = likenesses(weights.toarray() / mean_degree(weights)).values()
-    return [None, *(likeness[np.ix_(present, present)] for likeness in found)]
+    found = likenesses(weights.toarray() / mean_degree(weights))
+    return [None, *(found[name][np.ix_(present, present)] for name in ("rough", "smooth"))]
 
 
 class _Kind(NamedTuple):

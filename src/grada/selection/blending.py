@@ -13,15 +13,19 @@ farther than was seen. The lead of a candidate that spreads labels is not taken 
 it shrinks by 5 % a hop at most, since what comes from afar fades rather than misleads. A candidate
 that says itself how far its errors grow from hidden sources to targets, as a Gaussian process
 does, is believed; of that, 60 % of what it expects the plain model's error to grow by is taken
-off (:func:`grada.selection.evidence.own_growth`).
+off (:func:`grada.selection.evidence.own_growth`). Candidates that spread labels without knowing how
+far are judged by one that knows (:func:`grada.selection.evidence.departure`).
 
 Candidates that spread labels are credited with a quarter of their error when shares are found,
 since there are more labels around when none is hidden. A blend counts by what was shown without
 that credit, and one that then fails makes way for a blend that was found without it.
 
 Shares are means over draws of the hidden sources, so that a single source does not decide. Where a
-blend is expected to have more than 0.7 times the plain model's error, that model has a part in it,
-up to 30 %.
+blend has more than 0.7 times the plain model's error, that model has a part in it, up to 30 %;
+where only one or two sources could be hidden, from 0.4 times on and up to 50 %. What a candidate
+expects to gain by the labels that are not hidden from it in the end is hope too, and does not count
+here.
+
 The settings were chosen on the zoo's tuning part and on temperatures before 2008.
 """
 
@@ -40,10 +44,12 @@ Floats = NDArray[np.float64]
 
 #: The error of a blend has to be so much smaller than the plain model's, as a share of it.
 CLEARLY_SMALLER = 0.02
-#: From this ratio on the plain model has a part in every blend: none here, and so much of it where
-#: nothing would be gained. Where little is hoped for, little is lost by it, and much if hope fails.
-_LITTLE_HOPE = 0.7
-_PLAIN_PART = 0.3
+#: From the first ratio on the plain model has a part in every blend: none here, and so much of it
+#: where nothing would be gained. Where little is hoped for, little is lost by it, and much if hope
+#: fails. One or two hidden sources are an anecdote: the second pair is for these.
+_LITTLE_HOPE, _PLAIN_PART = 0.7, 0.3
+_LITTLE_HOPE_OF_FEW, _PLAIN_PART_OF_FEW = 0.4, 0.5
+_FEW_HIDDEN = 2
 #: A share of a blend below this is noise.
 _SMALLEST_SHARE = 0.05
 #: Candidates with so many times the error of the best are left out of a blend.
@@ -107,6 +113,7 @@ def blend_by_hops(
     usable: NDArray[np.bool_] | None = None,
     spreading: NDArray[np.bool_] | None = None,
     growth: Floats | None = None,
+    departure: Floats | None = None,
 ) -> HopBlend:
     """The best blend at each number of hops, and the plain model where none is clearly better.
 
@@ -121,18 +128,22 @@ def blend_by_hops(
     growth : array of shape (12, n_candidates), optional
         Log of how much larger each expects its own error to be at these hops than in hidden
         sources; nan if it does not know.
+    departure : array of shape (12, n_candidates), optional
+        What is added to that of each, as it departs from one that knows.
 
     Returns
     -------
     HopBlend
     """
-    hidden = _Hidden(*_by_domain(trials))
+    strange = 0.0 if departure is None else departure
+    hidden = _Hidden(*_by_domain(trials), strange + np.zeros((int(MAX_HOPS), len(trials))))
     if spreading is None:
         spreading = np.zeros(len(trials), dtype=bool)
     size = np.sqrt(np.where(spreading, _ALL_LABELS, 1.0))
     hope = size[:, None] * size
     n_hops, rng = int(MAX_HOPS), np.random.default_rng(0)
     expected = hidden.expected(spreading, growth)
+    sober = hidden.expected(spreading, None if growth is None else np.maximum(growth, 0.0))
     draws = [hidden.draw(rng).expected(spreading, growth) for _ in range(_N_DRAWS)]
     shares, ratio = np.zeros((n_hops, len(trials))), np.ones(n_hops)
     shares[:, 0] = 1.0
@@ -148,7 +159,8 @@ def blend_by_hops(
             found = _without_crumbs(_add_up(mean**_SHARPER))
             reached = _times_plain(found, shown)
             if reached <= 1 - CLEARLY_SMALLER:
-                shares[level] = _with_plain(found, reached)
+                shown_soberly = _times_plain(found, sober[level] / hope)
+                shares[level] = _with_plain(found, hidden.plain_part(shown_soberly))
                 ratio[level] = _times_plain(shares[level], shown)
                 break
     return HopBlend(shares, ratio)
@@ -214,9 +226,8 @@ def _without_crumbs(shares: Floats) -> Floats:
     return _add_up(np.where(shares < _SMALLEST_SHARE, 0.0, shares))
 
 
-def _with_plain(shares: Floats, ratio: float) -> Floats:
-    """With at least that part of the plain model which an expected ratio asks for."""
-    part = _PLAIN_PART * max(ratio - _LITTLE_HOPE, 0.0) / (1 - _LITTLE_HOPE)
+def _with_plain(shares: Floats, part: float) -> Floats:
+    """With at least so much of the plain model."""
     if shares[0] >= part:
         return shares
     mixed: Floats = shares * (1 - part) / (1 - shares[0])
@@ -237,17 +248,26 @@ def _times_plain(shares: Floats, products: Floats) -> float:
 
 @dataclass(frozen=True)
 class _Hidden:
-    """Errors in hidden sources, see :func:`_by_domain`."""
+    """Errors in hidden sources, see :func:`_by_domain`, and what is added to their logs."""
 
     products: Floats
     count: Floats
     hops: Floats
+    departure: Floats
+
+    def plain_part(self, ratio: float) -> float:
+        """What a ratio of errors asks for of the plain model."""
+        few = self.count.sum() < _FEW_HIDDEN + 0.5
+        hope = _LITTLE_HOPE_OF_FEW if few else _LITTLE_HOPE
+        most = _PLAIN_PART_OF_FEW if few else _PLAIN_PART
+        return most * min(max(ratio - hope, 0.0) / (1 - hope), 1.0)
 
     def draw(self, rng: np.random.Generator) -> _Hidden:
         """As many of the sources, some of them several times."""
         times = rng.multinomial(len(self.count), np.full(len(self.count), 1 / len(self.count)))
         some = times > 0
-        return _Hidden(self.products[some], (self.count * times)[some], self.hops[some])
+        count = (self.count * times)[some]
+        return _Hidden(self.products[some], count, self.hops[some], self.departure)
 
     def expected(self, spreading: NDArray[np.bool_], growth: Floats | None) -> Floats:
         """Expected products of errors at one, two, ... hops, shape (12, n, n)."""
@@ -269,7 +289,7 @@ class _Hidden:
             if growth is not None:
                 own = growth[level]
                 grown = np.where(np.isnan(own), grown, own)
-            grown = np.exp(grown / 2)
+            grown = np.exp((grown + self.departure[level]) / 2)
             expected[level] = mean * grown[:, None] * grown
         return expected
 

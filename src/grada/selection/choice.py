@@ -21,6 +21,7 @@ from grada.selection.evidence import (
     accuracy_estimate,
     basis,
     class_features,
+    departure,
     disagreement,
     error_estimate,
     hidden_lead,
@@ -186,11 +187,13 @@ def _choose_regressor(trials: Sequence[Trial], lens: LabelFree) -> Choice:
     in_targets, in_hidden = disagreement(tested, lens)
     surplus = np.maximum(in_targets - in_hidden[:, None], 0)
     wild = in_targets.mean(axis=1) > _WILD * (in_hidden + lens.data.n_outputs)
+    spreading = np.array([spreads_labels(trial.method) for trial in tested])
     found = blend_by_hops(
         tested,
         usable=~wild & ~np.array([lacks_domains(trial.method, lens.data) for trial in tested]),
-        spreading=np.array([spreads_labels(trial.method) for trial in tested]),
+        spreading=spreading,
         growth=own_growth(tested, lens),
+        departure=departure(tested, lens) * spreading,
     )
     errors = hidden_errors(tested)
     rank = {trial.name: float(error) for trial, error in zip(tested, errors, strict=True)}

@@ -272,28 +272,79 @@ def own_growth(trials: Sequence[Trial], lens: LabelFree) -> Floats:
         Logs of ratios for targets at one, two, ... hops - where there are none, at the nearest
         number of hops that some have; nan for candidates that do not know.
     """
-    level = np.clip(target_hops(lens), 1, MAX_HOPS) - 1
-    steps = np.arange(MAX_HOPS)
-    present = np.unique(level)
-    nearest = present[np.abs(steps[:, None] - present).argmin(axis=1)]
-    growth = np.full((len(steps), len(trials)), np.nan)
-    plain = trials[0]
+    growth = np.full((int(MAX_HOPS), len(trials)), np.nan)
     for column, trial in enumerate(trials):
-        hidden = None if trial.held_out is None else trial.held_out.doubt
-        if hidden is None or trial.doubt is None:
-            continue
-        assert trial.held_out is not None
-        assert plain.held_out is not None
-        apart = _apart(trial.held_out.output, plain.held_out.output)
-        usual = _mean_over_domains(trial.held_out.codes, hidden, hidden + apart)
-        expected = lens.per_target(trial.doubt)
-        of_plain = expected + lens.per_target(_apart(output_of(trial), output_of(plain)))
-        for step, at in enumerate(nearest):
-            there = expected[level == at].mean(), of_plain[level == at].mean()
-            own, other = np.log(np.array(there) / usual)
-            # A lead is not thought to grow beyond what was seen, however far the two are apart.
-            growth[step, column] = min(own, max(own - _PLAIN_TOO * max(other, 0.0), 0.0))
+        if _knows(trial):
+            own, plain = (_growth_seen(each, trial, lens) for each in (trial, trials[0]))
+            growth[:, column] = [_beyond_plain(*both) for both in zip(own, plain, strict=True)]
     return growth
+
+
+def departure(trials: Sequence[Trial], lens: LabelFree) -> Floats:
+    r"""By how much candidates go astray, in the eyes of one that knows what it does not know.
+
+    A candidate :math:`p` with predictions :math:`f_p` that says itself which squared error
+    :math:`v_p` it expects also expects an error of others, :math:`v_p + |f_i - f_p|^2`. One that
+    departs from it where labels are far has to bear what that grows by from hidden sources to
+    targets, beyond what it grows by for the plain model.
+
+    Parameters
+    ----------
+    trials : sequence of Trial
+        With sources hidden, the plain model first.
+    lens : LabelFree
+
+    Returns
+    -------
+    array of shape (12, n_candidates)
+        Logs of ratios as those of :func:`own_growth`, none below zero; zero for candidates that
+        know by themselves, and for all if there is none that does.
+    """
+    growth = np.zeros((int(MAX_HOPS), len(trials)))
+    judge = next((trial for trial in trials if _knows(trial)), None)
+    if judge is None:
+        return growth
+    usual = np.maximum(_growth_seen(trials[0], judge, lens), 0.0)
+    for column, trial in enumerate(trials):
+        if not _knows(trial):
+            growth[:, column] = np.maximum(_growth_seen(trial, judge, lens) - usual, 0.0)
+    return growth
+
+
+def _knows(trial: Trial) -> bool:
+    """Whether a candidate says which error it expects, here and in hidden sources."""
+    held_out = trial.held_out
+    return trial.doubt is not None and held_out is not None and held_out.doubt is not None
+
+
+def _growth_seen(trial: Trial, judge: Trial, lens: LabelFree) -> Floats:
+    """Log of how much larger one candidate expects another's error to be, shape (12,)."""
+    seen, hidden = trial.held_out, judge.held_out
+    assert seen is not None
+    assert hidden is not None
+    assert hidden.doubt is not None
+    assert judge.doubt is not None
+    apart = _apart(seen.output, hidden.output)
+    usual = _mean_over_domains(hidden.codes, hidden.doubt + apart)
+    there = judge.doubt + _apart(output_of(trial), output_of(judge))
+    expected, level = lens.per_target(there), np.clip(target_hops(lens), 1, MAX_HOPS)
+    present, steps = np.unique(level), np.arange(1, MAX_HOPS + 1)
+    means = np.array([expected[level == at].mean() for at in present])
+    nearest = np.abs(steps[:, None] - present).argmin(axis=1)
+    growth: Floats = np.log(means[nearest] / usual)
+    return growth
+
+
+def _beyond_plain(own: float, plain: float) -> float:
+    """What is left of the growth of an error when the plain model's error grows as well.
+
+    A lead is not thought to grow beyond what was seen, however far the two are apart. An error
+    that shrinks, since more labels are around when none is hidden, makes a lead only as far as the
+    plain model's does not shrink with it.
+    """
+    if own > 0:
+        return max(own - _PLAIN_TOO * max(plain, 0.0), 0.0)
+    return min(own - min(plain, 0.0), 0.0)
 
 
 def _apart(output: Floats, other: Floats) -> Floats:
@@ -302,10 +353,10 @@ def _apart(output: Floats, other: Floats) -> Floats:
     return apart
 
 
-def _mean_over_domains(codes: NDArray[np.int64], *values: Floats) -> Floats:
-    """Mean of each of the values over the rows of a domain, and then over domains."""
+def _mean_over_domains(codes: NDArray[np.int64], values: Floats) -> float:
+    """Mean of the values over the rows of a domain, and then over domains."""
     _, group = np.unique(codes, return_inverse=True)
-    return np.array([(np.bincount(group, each) / np.bincount(group)).mean() for each in values])
+    return float((np.bincount(group, values) / np.bincount(group)).mean())
 
 
 def target_hops(lens: LabelFree) -> Floats:
