@@ -147,7 +147,7 @@ def test_regret_is_against_candidates_that_were_left_out_too(
 
     where = context(tmp_path)
     where.run = auto_without_propagation
-    rows = trust_zoo.generated(where)
+    rows = trust_zoo.generated_classes(where)
     assert ran == ["auto", "propagation"]
     (task,) = where.tasks
     alone = real(Job(task["task"], "propagation", 0)).mean
@@ -224,12 +224,30 @@ def test_what_failed_is_a_row_and_the_rest_is_shown(tmp_path, data_home, small_p
     assert "1 of 2 runs failed" in found.rows[-1].note
 
 
-def test_a_page_says_if_it_took_runs_of_earlier_code(tmp_path):
+def test_a_page_says_if_it_took_runs_of_earlier_code(tmp_path, monkeypatch):
+    monkeypatch.setitem(trust.TRUST_PARTS, "speed", lambda context: [Row("Speed", "w", 1.0)])
     for stale in (True, False):
         store = Store(tmp_path / "runs.jsonl")
-        page = make_trust([], run=list, store=store, stale=stale, say=print).to_markdown()
+        page = make_trust(["speed"], run=list, store=store, stale=stale, say=print).to_markdown()
+        assert f"code {_jobs.code_fingerprint()}." in page
         assert ("earlier versions of the code" in page) is stale
         assert ("--stale" in page) is stale
+
+
+def test_a_page_made_in_parts_keeps_the_others():
+    must = Limit(at_most=1)
+    first = Trust([Row("a", "x", 0.5, must), Row("b", "y", 2.0, must)], {"more": [{"z": 1}]})
+    page = first.to_markdown()
+    assert "1 of 2 musts hold, 1 are missed" in page
+    second = Trust([Row("b", "y", 0.7, must), Row("c", "n", None, must)], origins={"b": "By it."})
+    grown = second.to_markdown(page)
+    titles = [line for line in grown.splitlines() if line.startswith("#")][1:]
+    assert titles == ["## a", "## b", "## more", "## c"]
+    assert "2 of 3 musts hold, 0 are missed, 1 not known." in grown
+    assert "## b\n\nBy it.\n\n|  | reached" in grown
+    assert "| y | 2 |" not in grown
+    assert "| x | 0.5 | <= 1 |" in grown
+    assert second.to_markdown(grown) == grown
 
 
 def test_a_limit_holds_or_not_in_words():
@@ -241,7 +259,7 @@ def test_a_limit_holds_or_not_in_words():
     assert found.summary == "0 of 1 musts hold, 1 are missed, 0 not known."
     page = found.to_markdown()
     assert "| a\\|b | 98.9 | >= 99 |  | MISSED | n |" in page
-    assert "`grada bench trust`, with 10 seeds" in page
+    assert "There are 10 seeds on the real files" in page
     assert found.to_dict()["details"] == {"d": [{"x": None}]}  # NaN is no JSON
 
 
@@ -257,8 +275,11 @@ def test_the_command_prints_one_object_and_writes_the_page(tmp_path, monkeypatch
     assert done.exit_code == 0, done.stderr
     rows = json.loads(done.stdout)["rows"]
     assert [row["holds"] for row in rows] == [True, None, None]
-    assert "300 s at 10000" in (tmp_path / "docs" / "trust.md").read_text()
+    page = tmp_path / "docs" / "trust.md"
+    assert "300 s at 10000" in page.read_text()
+    page.write_text(page.read_text() + "\n## Another part\n\nkept\n")
     assert "1 of 1 musts hold" in CliRunner().invoke(app, arguments).stdout
+    assert "## Another part\n\nkept\n" in page.read_text()
     for wrong, word in (("--only=table-1", "table-1"), ("--methods=plain", "--methods")):
         refused = CliRunner().invoke(app, ["bench", "trust", wrong])
         assert refused.exit_code == 2

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from grada.benchmark._jobs import Job, Record
+from grada.benchmark._jobs import Job, Record, code_fingerprint
 from grada.benchmark._store import Store
 from grada.benchmark._trust_context import Context, Part
 from grada.benchmark._trust_extras import (
@@ -17,7 +17,7 @@ from grada.benchmark._trust_extras import (
     speed,
 )
 from grada.benchmark._trust_table import Limit, Row, Trust, counted
-from grada.benchmark._trust_zoo import generated, out_of_time
+from grada.benchmark._trust_zoo import generated_classes, generated_values, out_of_time
 from grada.methods import available
 
 _GOALS = {"tpt48-ew": 0.25, "tpt48-ns": 0.17, "tpt48-we": 0.35}
@@ -57,21 +57,20 @@ def make_trust(
     Trust
     """
     context = Context(run, store, seeds=seeds, n_jobs=n_jobs, stale=stale, say=say)
-    rows = []
+    rows: list[Row] = []
+    origins: dict[str, str] = {}
     for name in names:
         say(f"{name} ...")
         rows += TRUST_PARTS[name](context)
+        command = f"grada bench trust --only {name}" + " --stale" * stale
+        for title in (*(row.part for row in rows), *context.details):
+            origins.setdefault(title, f"`{command}`, code {code_fingerprint()}.")
     if context.failed:
         note = "; ".join(context.failed)
         rows.append(
             Row("Failures", "what failed", len(context.failed), Limit(at_most=0), note=note)
         )
-    command = "grada bench trust"
-    if set(names) != set(TRUST_PARTS):
-        command += f" --only {','.join(names)}"
-    if stale:
-        command += " --stale"
-    return Trust(rows, context.details, context.tasks, command, seeds)
+    return Trust(rows, context.details, context.tasks, origins, seeds, stale)
 
 
 def dg(context: Context) -> list[Row]:
@@ -189,7 +188,8 @@ TRUST_PARTS: Mapping[str, Part] = {
     "dg": dg,
     "tpt48": tpt48,
     "halves": halves,
-    "zoo": generated,
+    "classes": generated_classes,
+    "values": generated_values,
     "class-aware": class_aware,
     "networks": networks,
     "graph-value": graph_value,

@@ -13,16 +13,18 @@ from grada.benchmark._tasks import ZooPart, zoo_name, zoo_task
 from grada.benchmark._trust_context import Context
 from grada.benchmark._trust_table import Limit, Row, counted
 from grada.benchmark._zoo import zoo
+from grada.data import Kind
 
 #: Draws of the two parts: settings were chosen on others of the first, and on none of the second.
 #: Tasks with values, whose ratios of errors swing widely, are drawn three times, from these on.
-_DRAWS_OF = {"classification": 1, "regression": 3}
+_DRAWS_OF: Mapping[Kind, int] = {"classification": 1, "regression": 3}
 DRAWS: Mapping[ZooPart, int] = {"tuning": 300, "unseen": 0}
 TITLES: Mapping[str, str] = {
-    "tuning": "Generated tasks, fresh draws of the kinds that settings were chosen on",
-    "unseen": "Generated tasks of kinds that nothing was chosen on",
-    "both": "Generated tasks, all",
+    "tuning": "Generated tasks with {}, fresh draws of the kinds that settings were chosen on",
+    "unseen": "Generated tasks with {}, of kinds that nothing was chosen on",
+    "both": "Generated tasks with {}, all",
 }
+_WITH: Mapping[Kind, str] = {"classification": "classes", "regression": "values"}
 _COVERAGE = Limit(80, 97)
 #: Harm that may befall few tasks, and none: in points of accuracy, and in % of the error.
 _HARM = {"classification": (5.0, 10.0), "regression": (20.0, 40.0)}
@@ -32,14 +34,24 @@ _NEAR_PERFECT = 97.0
 Figures = dict[str, Any]
 
 
-def generated(context: Context) -> list[Row]:
+def generated_classes(context: Context) -> list[Row]:
+    """Rows for tasks with classes."""
+    return generated(context, "classification")
+
+
+def generated_values(context: Context) -> list[Row]:
+    """Rows for tasks with values."""
+    return generated(context, "regression")
+
+
+def generated(context: Context, kind: Kind) -> list[Row]:
     """Rows for the two parts of the zoo and for both together."""
     jobs = [
         Job(zoo_name(part, task), "auto", 0)
         for part, first in DRAWS.items()
-        for draw in range(max(_DRAWS_OF.values()))
+        for draw in range(_DRAWS_OF[kind])
         for task in zoo(part, first + draw)
-        if draw < _DRAWS_OF[task.kind]
+        if task.kind == kind
     ]
     records = [record for record in context.records(jobs) if record.said is not None]
     alone: dict[str, dict[str, float]] = {}
@@ -51,11 +63,12 @@ def generated(context: Context) -> list[Row]:
     by_part: dict[str, list[Figures]] = {
         part: [each for each in figures if each["part"] == part] for part in DRAWS
     }
+    title = {part: words.format(_WITH[kind]) for part, words in TITLES.items()}
     for part, group in by_part.items():
         if group:
-            context.details[f"Regret by kind of task: {TITLES[part]}"] = by_family(group)
+            context.details[f"Regret by kind of task: {title[part]}"] = by_family(group)
     groups = {**by_part, "both": figures}
-    return [row for part, group in groups.items() for row in rows_of(TITLES[part], group)]
+    return [row for part, group in groups.items() for row in rows_of(title[part], group)]
 
 
 def _left_out(record: Record) -> list[Job]:

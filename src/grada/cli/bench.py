@@ -234,7 +234,10 @@ def _bench_trust(
     )
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
-        (out / "trust.md").write_text(found.to_markdown(), encoding="utf-8")
+        page = out / "trust.md"
+        # What is made in parts grows; what is made as a whole is new.
+        earlier = page.read_text(encoding="utf-8") if only != "all" and page.is_file() else ""
+        page.write_text(found.to_markdown(earlier), encoding="utf-8")
     if as_json:
         typer.echo(json.dumps(found.to_dict()))
         return
