@@ -109,3 +109,14 @@ def test_many_domains_are_each_on_their_own(n_domains):
     seen, rows = _means(np.zeros(n_domains), 10)
     found = steady(seen[:, :3], rows, np.ones(3), DomainGraph.chain(n_domains).weights)
     assert _error(found.values, np.zeros(n_domains)) < 0.1 * _error(seen, np.zeros(n_domains))
+
+
+def test_neighbours_are_unlike_only_where_two_colours_tell_them_apart():
+    """A ring of four beside a triangle: signs alternate around the one, nothing in the other."""
+    graph = nx.disjoint_union(nx.cycle_graph(4), nx.complete_graph(3))
+    found = likenesses(nx.to_numpy_array(graph) / 2)
+    ring, unlike = found["smooth"][:4, :4], found["unlike"]
+    signs = np.where(np.add.outer(np.arange(4), np.arange(4)) % 2, -1.0, 1.0)
+    np.testing.assert_allclose(unlike[:4, :4], signs * ring)
+    assert not unlike[4:].any()
+    assert not unlike[:, 4:].any()

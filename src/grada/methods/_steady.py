@@ -12,6 +12,8 @@ from threadpoolctl import threadpool_limits
 Floats = NDArray[np.float64]
 
 _ROUGH, _SMOOTH = 4.0, 32.0  # how far likeness reaches over the graph
+#: So much of the variance that two colours would have shows that a graph is nearly of two colours.
+_TWO_COLOURS = 0.5
 #: Up to so many domains their likeness over the graph is looked at; beyond, each is on its own.
 _DENSE_DOMAINS = 500
 #: Variance between domains, as a multiple of the usual variance of a mean.
@@ -46,7 +48,8 @@ def likenesses(weights: Floats) -> dict[str, Floats]:
     dict of str to array of shape (n_domains, n_domains)
         ``"rough"``, :math:`(I + 4 L)^{-1}`, ``"smooth"``, :math:`(I + 32 L)^{-2}`, with the
         Laplacian :math:`L = D - W`; and ``"unlike"``, :math:`(I + 32 Q)^{-2}` with
-        :math:`Q = D + W`, by which neighbours are unlike, and neighbours of neighbours alike.
+        :math:`Q = D + W`, by which neighbours are unlike, and neighbours of neighbours alike: zero
+        around domains where no two colours could tell neighbours apart.
     """
     degrees, eye = np.diag(weights.sum(axis=1)), np.eye(len(weights))
     smooth = np.linalg.inv(eye + _SMOOTH * (degrees - weights))
@@ -57,7 +60,11 @@ def likenesses(weights: Floats) -> dict[str, Floats]:
         "unlike": unlike @ unlike,
     }
     sizes = {name: np.sqrt(np.diag(matrix)) for name, matrix in found.items()}
-    return {name: matrix / np.outer(sizes[name], sizes[name]) for name, matrix in found.items()}
+    scaled = {name: matrix / np.outer(sizes[name], sizes[name]) for name, matrix in found.items()}
+    # With two colours, D + W is D - W with other signs, and both have the same diagonal.
+    coloured = sizes["unlike"] ** 2 > _TWO_COLOURS * sizes["smooth"] ** 2
+    scaled["unlike"] *= np.outer(coloured, coloured)
+    return scaled
 
 
 def mean_degree(weights: sparse.csr_array) -> float:
