@@ -70,6 +70,7 @@ def test_reach_by_hand():
     np.testing.assert_allclose(
         reach.between("unlike", codes[:1], codes)[0], [1, -smooth[0, 1] / smooth[0, 0], 0]
     )
+    np.testing.assert_allclose(reach.between("joined", codes[:1], codes)[0], [1, 1, 0])
     np.testing.assert_allclose(
         reach.only(1, np.array([0])).between("rough", codes[1:2], codes[[0, 2]]), [[0.8, 0]]
     )
@@ -157,6 +158,41 @@ def test_neighbours_that_are_unlike_are_seen_through():
     data = make(y, codes, X, DomainGraph.chain(24), [1, 2, 5, 8, 10, 13, 17, 20, 23])
     fitted, plain = adapt_residuals(None, data, RUN), Plain().adapt(data, RUN)
     assert error(fitted, data, y[:, None]) < 0.25 * error(plain, data, y[:, None])
+
+
+def test_edges_that_are_likenesses_are_taken_for_them():
+    """Groups within groups: levels of a group that nobody labelled are told by its family.
+
+    Each group also has inputs of its own, by which levels could be explained just as well.
+    """
+    rng = np.random.default_rng(8)
+    group, family = np.arange(40) // 4, np.arange(40) // 20
+    weights = 0.7 * np.equal.outer(group, group) + 0.3 * np.equal.outer(family, family) - np.eye(40)
+    codes = np.repeat(np.arange(40), 12)
+    X = rng.normal(size=(len(codes), 2))
+    X[:, 0] += 1.5 * rng.normal(size=10)[group[codes]]
+    level = np.array([-1.0, 1.0])[family] + 0.5 * rng.normal(size=10)[group]
+    y = X @ [0.7, 0.3] + level[codes] + 0.2 * rng.normal(size=len(codes))
+    sources = np.flatnonzero((np.arange(40) % 4 < 2) & ~np.isin(group, [1, 4, 6, 8]))
+    data = make(y, codes, X, DomainGraph.from_adjacency(weights), sources)
+    fitted, plain = adapt_residuals(None, data, RUN), Plain().adapt(data, RUN)
+    assert fitted.process.parts[0].variances[_process.TERMS.index(("joined", "one"))] > 0.1
+    assert error(fitted, data, y[:, None]) < 0.25 * error(plain, data, y[:, None])
+
+
+@pytest.mark.parametrize(
+    ("graph", "n_sources", "told"),
+    [
+        (DomainGraph.chain(8), 8, {"unlike"}),
+        (DomainGraph.chain(8), 4, set()),  # too few to see that signs alternate
+        (DomainGraph.clique(8), 8, {"joined"}),
+        (DomainGraph.from_edges([], names=range(8)), 8, {"unlike"}),
+    ],
+)
+def test_terms_that_a_graph_cannot_tell_of_are_not_tried(graph, n_sources, told):
+    data = make(np.zeros(8), np.arange(8), np.zeros((8, 1)), graph, range(8))
+    reach = Reach.of(Domains.of(data), np.arange(8))
+    assert reach.worth_a_term(n_sources) - {"all", "own", "rough", "smooth"} == told
 
 
 def test_hidden_sets_lie_as_far_out_as_the_targets():
@@ -336,7 +372,7 @@ def test_views_are_weighed_by_their_likelihood():
     known = Labelled(seen, y - y.mean(axis=0), np.ones(len(rows)))
     reach = Reach.of(domains, np.arange(data.graph.n_domains))
     terms = np.stack([domains.term(name, reach, seen, seen) for name in _process.TERMS])
-    weights, variances = zip(*likely_views(terms, known), strict=True)
+    weights, variances = zip(*likely_views(terms, known, reach), strict=True)
     assert sum(weights) == pytest.approx(1)
     assert list(weights) == sorted(weights, reverse=True)
     assert all(len(each) == len(_process.TERMS) + 1 for each in variances)

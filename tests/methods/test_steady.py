@@ -120,3 +120,15 @@ def test_neighbours_are_unlike_only_where_two_colours_tell_them_apart():
     np.testing.assert_allclose(unlike[:4, :4], signs * ring)
     assert not unlike[4:].any()
     assert not unlike[:, 4:].any()
+
+
+def test_neighbours_are_as_alike_as_edges_are_strong_if_that_is_a_covariance():
+    """Two groups, joined weakly, by hand; along a ring an edge can be half a likeness at most."""
+    groups = np.array([[0.0, 1.0, 0.2], [1.0, 0.0, 0.2], [0.2, 0.2, 0.0]])
+    np.testing.assert_allclose(likenesses(groups)["joined"], groups + np.eye(3))
+    ring = nx.to_numpy_array(nx.cycle_graph(6))
+    np.testing.assert_allclose(likenesses(3 * ring)["joined"], np.eye(6) + ring / 2)
+    graph = nx.gnp_random_graph(30, 0.3, seed=0)
+    joined = likenesses(nx.to_numpy_array(graph))["joined"]
+    assert np.linalg.eigvalsh(joined)[0] == pytest.approx(0, abs=1e-9)
+    np.testing.assert_allclose(likenesses(np.zeros((2, 2)))["joined"], np.eye(2))

@@ -43,6 +43,8 @@ TERMS = (
     ("smooth", "near"),
     ("smooth", "deviation near"),
     ("smooth", "deviation close"),
+    ("joined", "one"),
+    ("joined", "linear"),
     ("unlike", "one"),
     ("unlike", "linear"),
 )
@@ -57,6 +59,9 @@ _FREE_TERMS = 2  # the first ones, which say nothing of the domains
 _RATE = 2.0  # of the exponential prior on the size of the other terms: breaks ties, no more
 _RATE_UNLIKE = 10.0  # neighbours are seldom unlike: labels have to say so clearly
 _ENOUGH = 5  # so many domains have to have labels: among few, anything alternates
+#: Edges are thought to be likenesses themselves where the strongest can be so much of one: where
+#: weights fall with a distance, or tell groups; not along a chain, where they can be half of one.
+_LIKE_ENOUGH = 0.7
 _LEAST = 1e-6  # variances below are taken for zero
 
 EXACT_ROWS = 1500  # up to here all labelled rows are used at once
@@ -180,6 +185,13 @@ class Reach:
         inner = domains.weights[nodes][:, nodes].toarray() / domains.degree
         values = {name: np.pad(matrix, (0, 1)) for name, matrix in likenesses(inner).items()}
         return cls(nodes, nodes, values)
+
+    def worth_a_term(self, n_sources: int) -> set[str]:
+        """Ways to be alike that this graph, and labels in so many domains, could tell of."""
+        joined = np.triu(self.values["joined"], 1).max(initial=0.0) >= _LIKE_ENOUGH
+        unlike = n_sources >= _ENOUGH and self.values["unlike"].any()
+        told = {"joined": joined, "unlike": unlike}
+        return {shared for shared, _ in TERMS if told.get(shared, True)}
 
     def only(self, code: int, columns: IntArray) -> Reach:
         """What is needed to predict for one domain from some others."""
@@ -381,13 +393,15 @@ def seen_as(view: str) -> NDArray[np.bool_]:
     )
 
 
-def likely_views(terms: FloatArray, known: Labelled) -> list[tuple[float, FloatArray]]:
+def likely_views(
+    terms: FloatArray, known: Labelled, reach: Reach
+) -> list[tuple[float, FloatArray]]:
     """Weights of the views, and the variances of the terms in each, the likeliest first."""
     found = []
-    few = len(np.unique(known.rows.codes)) < _ENOUGH
-    out = np.array([few and shared == "unlike" for shared, _ in TERMS])
+    tried = reach.worth_a_term(len(np.unique(known.rows.codes)))
+    can_tell = np.array([shared in tried for shared, _ in TERMS])
     for view in VIEWS:
-        has = np.append(seen_as(view) & ~out, True)
+        has = np.append(seen_as(view) & can_tell, True)
         variances = np.zeros(len(has))
         variances[has], loss = most_likely(terms[has[:-1]], known, free=np.flatnonzero(has)[:-1])
         found.append((loss, variances))

@@ -53,7 +53,8 @@ def adapt_residuals(method: Method, data: DomainData, run: Run) -> FittedResidua
     alike in domains near each other on the graph. Their covariances are
     :math:`(I + 4 L)^{-1}`, :math:`(I + 32 L)^{-2}` (scaled to a diagonal of one; :math:`L` the
     Laplacian over the mean degree), the latter with :math:`D + W` for :math:`L`, where neighbours
-    are unlike, and :math:`I`, each times a function of the two rows. Deviations
+    are unlike, :math:`I + s W`, where edges are likenesses themselves, and :math:`I`, each times a
+    function of the two rows. Deviations
     :math:`x - m_u` let rows of different domains share what is left over when they are alike within
     their domains. The variance of each term is chosen by the likelihood of the visible labels.
 
@@ -87,7 +88,7 @@ def adapt_residuals(method: Method, data: DomainData, run: Run) -> FittedResidua
     some = known.take(inside[spread_over(rows.codes[inside], _TUNING_ROWS, rng)])
     reach = Reach.of(domains, around)
     terms = np.stack([domains.term(name, reach, some.rows, some.rows) for name in TERMS])
-    views = likely_views(terms, some)
+    views = likely_views(terms, some, reach)
     if len(known.y) > EXACT_ROWS or len(domains.means) > DENSE_DOMAINS:
         views = [(1.0, views[0][1])]  # each is solved around every domain, which takes its time
     share = _share(terms, views, some, data, rng)

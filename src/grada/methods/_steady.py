@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg import eigvalsh
 from threadpoolctl import threadpool_limits
 
 Floats = NDArray[np.float64]
@@ -49,7 +50,10 @@ def likenesses(weights: Floats) -> dict[str, Floats]:
         ``"rough"``, :math:`(I + 4 L)^{-1}`, ``"smooth"``, :math:`(I + 32 L)^{-2}`, with the
         Laplacian :math:`L = D - W`; and ``"unlike"``, :math:`(I + 32 Q)^{-2}` with
         :math:`Q = D + W`, by which neighbours are unlike, and neighbours of neighbours alike: zero
-        around domains where no two colours could tell neighbours apart.
+        around domains where no two colours could tell neighbours apart; and ``"joined"``,
+        :math:`I + s W`, by which neighbours are as alike as their edge is strong, and others not
+        at all, with the largest :math:`s` up to one over the strongest edge for which this is a
+        covariance.
     """
     degrees, eye = np.diag(weights.sum(axis=1)), np.eye(len(weights))
     smooth = np.linalg.inv(eye + _SMOOTH * (degrees - weights))
@@ -64,7 +68,14 @@ def likenesses(weights: Floats) -> dict[str, Floats]:
     # With two colours, D + W is D - W with other signs, and both have the same diagonal.
     coloured = sizes["unlike"] ** 2 > _TWO_COLOURS * sizes["smooth"] ** 2
     scaled["unlike"] *= np.outer(coloured, coloured)
+    scaled["joined"] = eye + weights / _largest(weights)
     return scaled
+
+
+def _largest(weights: Floats) -> float:
+    """What weights are divided by so that they are likenesses beside a diagonal of one."""
+    least = float(eigvalsh(weights, subset_by_index=[0, 0])[0]) if len(weights) else 0.0
+    return max(-least, float(weights.max(initial=0.0))) or 1.0
 
 
 def mean_degree(weights: sparse.csr_array) -> float:

@@ -135,10 +135,11 @@ def blend_by_hops(
     -------
     HopBlend
     """
-    strange = 0.0 if departure is None else departure
-    hidden = _Hidden(*_by_domain(trials), strange + np.zeros((int(MAX_HOPS), len(trials))))
+    if departure is None:
+        departure = np.zeros((int(MAX_HOPS), len(trials)))
     if spreading is None:
         spreading = np.zeros(len(trials), dtype=bool)
+    hidden = _Hidden(*_by_domain(trials), departure)
     size = np.sqrt(np.where(spreading, _ALL_LABELS, 1.0))
     hope = size[:, None] * size
     n_hops, rng = int(MAX_HOPS), np.random.default_rng(0)
