@@ -17,7 +17,8 @@ def test_task_is_whole_repeats_and_hides(entry):
     assert (task.name, task.kind) == (entry.name, entry.kind)
     assert task.sources
     assert task.targets
-    assert len(task.sources) + len(task.targets) == task.graph.n_domains <= 80
+    assert len(task.sources) + len(task.targets) == len(set(task.domain))
+    assert task.graph.n_domains <= 80
     assert len(task.y) <= 6000
     assert np.isfinite(task.X).all()
     hidden = np.isin(task.domain, task.targets)

@@ -256,6 +256,24 @@ def test_with_one_source_rows_are_hidden_to_tell_a_curve_from_a_line(kind):
         assert np.isnan([each.estimate for each in model.report_.domains]).all()
 
 
+def test_with_one_source_nothing_speaks_for_looking_from_the_middle_of_a_domain():
+    """Later domains lie elsewhere, and y follows: whether it does cannot be told from one.
+
+    Trees bend as y does, and rows of the source show it, but not whether to look from the middle.
+    """
+    rng = np.random.default_rng(0)
+    domain = np.repeat(np.arange(6), 80)
+    X = rng.normal(size=(480, 3)) + 1.5 * domain[:, None]
+    y = X.sum(axis=1) + 3 * np.sin(3 * X[:, 0]) + 0.2 * rng.normal(size=480)
+    graph = DomainGraph.chain(6)
+    task = Task(X, y, domain, graph=graph, sources=[0], kind="regression").shuffled(0)
+    trees = methods.Plain(estimator="gradient-boosting", per_domain="standardize")
+    model = fitted(task, small(CENTRED, trees))
+    tried = [each.name for each in model.report_.candidates if each.problem is None]
+    assert len(tried) == 3
+    assert model.fitted_.shares == {"plain": 1.0}
+
+
 @pytest.mark.parametrize("kind", ["classification", "regression"])
 def test_without_targets_it_is_the_plain_model(kind):
     rng = np.random.default_rng(0)

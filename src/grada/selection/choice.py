@@ -32,7 +32,13 @@ from grada.selection.evidence import (
     weights_of,
 )
 from grada.selection.intervals import with_temperature
-from grada.selection.portfolio import YARDSTICK, is_slow, lacks_domains, spreads_labels
+from grada.selection.portfolio import (
+    YARDSTICK,
+    is_slow,
+    lacks_domains,
+    spreads_labels,
+    treats_domains_alike,
+)
 from grada.selection.scores import LabelFree
 from grada.selection.trials import HeldOut, Trial
 
@@ -188,9 +194,11 @@ def _choose_regressor(trials: Sequence[Trial], lens: LabelFree) -> Choice:
     surplus = np.maximum(in_targets - in_hidden[:, None], 0)
     wild = in_targets.mean(axis=1) > _WILD * (in_hidden + lens.data.n_outputs)
     spreading = np.array([spreads_labels(trial.method) for trial in tested])
+    alike = np.array([treats_domains_alike(trial.method) for trial in tested])
+    lacking = np.array([lacks_domains(trial.method, lens.data) for trial in tested])
     found = blend_by_hops(
         tested,
-        usable=~wild & ~np.array([lacks_domains(trial.method, lens.data) for trial in tested]),
+        usable=~wild & ~lacking & (alike | (not trials[0].held_out.within)),
         spreading=spreading,
         growth=own_growth(tested, lens),
         departure=departure(tested, lens) * spreading,

@@ -65,6 +65,16 @@ def spreads_labels(method: Method) -> bool:
     return not isinstance(method, Plain)
 
 
+def treats_domains_alike(method: Method) -> bool:
+    """Whether a candidate looks at nothing but the features of a row.
+
+    Rows that are hidden in a source speak for such a candidate, and for no other: what it does in
+    that domain, centred or not, says nothing of what it does in another one.
+    """
+    plain = isinstance(method, Plain)
+    return plain and (method.append, method.per_domain) == ("nothing", "nothing")
+
+
 def lacks_domains(method: Method, data: DomainData) -> bool:
     """Whether a candidate fits domain means, and too few domains with labels bear them out.
 
