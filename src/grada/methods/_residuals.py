@@ -54,9 +54,9 @@ def adapt_residuals(method: Method, data: DomainData, run: Run) -> FittedResidua
     :math:`(I + 4 L)^{-1}`, :math:`(I + 32 L)^{-2}` (scaled to a diagonal of one; :math:`L` the
     Laplacian over the mean degree), the latter with :math:`D + W` for :math:`L`, where neighbours
     are unlike, :math:`I + s W`, where edges are likenesses themselves, and :math:`I`, each times a
-    function of the two rows. Deviations
-    :math:`x - m_u` let rows of different domains share what is left over when they are alike within
-    their domains. The variance of each term is chosen by the likelihood of the visible labels.
+    function of the two rows. Deviations :math:`x - m_u` let rows of different domains share what is
+    left over when they are alike within their domains. The variance of each term is chosen by the
+    likelihood of the visible labels.
 
     Whether the level of y follows the inputs from domain to domain, or the inputs alone have moved
     or grown, is hard to tell from few domains. So there are three models: with all terms, and with

@@ -237,6 +237,12 @@ def _hidden_domains(trial: Trial) -> HeldOut | None:
 def _why_blend(trials: Sequence[Trial], shares: Floats, ratio: float, kept: float) -> str:
     main = trials[int(shares.argmax())].name
     low, high = lead_interval(ratio)
+    if trials[0].held_out is not None and trials[0].held_out.within:
+        return (
+            f"The blend (mostly {main}) has {ratio:.2f} times the error of the plain model on rows "
+            "hidden in the source. No whole source could be hidden, so nothing tells how either "
+            "does in other domains."
+        )
     why = (
         f"The blend (mostly {main}) is expected to have {ratio:.2f} times the error of the plain "
         f"model ({low:.2f} to {high:.2f} with 90 % confidence), judged by hidden sources and how "
