@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from candidates import RUN, data_of
@@ -10,13 +8,12 @@ from grada.selection.evidence import (
     accuracy_estimate,
     basis,
     class_features,
-    departure,
     disagreement,
     error_estimate,
     hidden_score,
     lead_interval,
     logit,
-    own_growth,
+    second_opinion,
     sigmoid,
     target_hops,
 )
@@ -92,72 +89,37 @@ def test_disagreement_by_hand():
     np.testing.assert_allclose(in_hidden, [0, 0, 9])
 
 
-def test_candidates_that_know_say_how_their_errors_grow_by_hand():
-    """Doubts of 1 and 3 in two hidden sources, 4 and 8 in targets at two and three hops."""
-    lens, trial = _tried("regression")
-    _, unsure = _tried("regression")
-    hops = target_hops(lens)
-    codes = lens.data.codes[lens.rows]
-    of_domain = np.zeros(lens.data.graph.n_domains)
-    of_domain[lens.targets] = np.where(hops == hops.min(), 4.0, 8.0)
-    held_out = trial.held_out
-    hidden = np.where(held_out.codes == 2, 1.0, 3.0)
-    trial.doubt, trial.held_out = of_domain[codes], replace(held_out, doubt=hidden)
-    growth = own_growth([unsure, trial], lens)
-    assert np.isnan(growth[:, 0]).all()
-    near, far = int(hops.min()), int(hops.max())
-    assert near < far
-    # The plain model says the same, so its error is thought to grow as much: 60 % are taken off.
-    np.testing.assert_allclose(growth[:near, 1], 0.4 * np.log(4 / 2))
-    np.testing.assert_allclose(growth[far - 1 :, 1], 0.4 * np.log(8 / 2))
-    unsure.output = unsure.output + 1.0  # it is off by 1 more in the targets
-    growth = own_growth([unsure, trial], lens)
-    np.testing.assert_allclose(growth[:near, 1], np.log(4 / 2) - 0.6 * np.log(5 / 2))
-    unsure.output = unsure.output + 9.0  # so far off that a lead would grow: it stays as it is
-    np.testing.assert_array_equal(own_growth([unsure, trial], lens)[:near, 1], 0.0)
-
-
-def test_an_error_that_shrinks_is_no_lead_if_the_plain_model_s_shrinks_as_well():
-    """Doubts of 4 in hidden sources and 1 in the targets, where all labels are around."""
-    lens, trial = _tried("regression")
-    _, plain = _tried("regression")
-    trial.doubt = np.ones(len(lens.rows))
-    trial.held_out = replace(trial.held_out, doubt=np.full(len(trial.held_out.rows), 4.0))
-    np.testing.assert_allclose(own_growth([plain, trial], lens)[:, 1], 0.0, atol=1e-12)
-    plain.output = plain.output + 1.0  # it is off by 1 more there: its error falls from 4 to 2
-    np.testing.assert_allclose(own_growth([plain, trial], lens)[:, 1], np.log(1 / 2))
-    plain.output = plain.output + 9.0  # and now it grows: what is gained is a lead
-    np.testing.assert_allclose(own_growth([plain, trial], lens)[:, 1], np.log(1 / 4))
-
-
-def test_a_candidate_that_departs_from_one_that_knows_bears_it_by_hand():
-    """Doubts of 1 everywhere; off by 2 in the targets and by nothing in hidden sources: 1 to 5."""
+def test_one_that_knows_has_an_opinion_of_all_by_hand():
+    """Doubts of 4 and 8 in targets at two and three hops; one is off by 2, and one by 1."""
     lens, plain = _tried("regression")
     _, knows = _tried("regression")
     _, strange = _tried("regression")
-    assert (departure([plain, strange], lens) == 0).all()  # nobody knows
-    knows.doubt = np.ones(len(lens.rows))
-    knows.held_out = replace(knows.held_out, doubt=np.ones(len(knows.held_out.rows)))
+    trials = [plain, knows, strange]
+    assert second_opinion(trials, lens) is None  # nobody knows
+    hops = target_hops(lens)
+    near, far = int(hops.min()), int(hops.max())
+    assert near < far
+    of_domain = np.zeros(lens.data.graph.n_domains)
+    of_domain[lens.targets] = np.where(hops == near, 4.0, 8.0)
+    knows.doubt = of_domain[lens.data.codes[lens.rows]]
     strange.output = strange.output + 2.0
-    found = departure([plain, knows, strange], lens)
-    np.testing.assert_allclose(found, np.tile([0, 0, np.log(5)], (12, 1)), atol=1e-12)
-    plain.output = plain.output + 1.0  # what grows for the plain model as well is no fault of it
-    np.testing.assert_allclose(departure([plain, knows, strange], lens)[:, 2], np.log(5 / 2))
-    knows.doubt *= 0.1  # one that is closer than before is not rewarded
-    strange.output = knows.output
-    assert (departure([plain, knows, strange], lens) == 0).all()
+    plain.output = plain.output + 1.0
+    found = second_opinion(trials, lens)
+    assert found.shape == (12, 3)
+    # Where there are no targets, it is that of the nearest hops with some.
+    np.testing.assert_allclose(found[:near], np.tile(np.log([1, 4 / 5, 8 / 5]), (near, 1)))
+    np.testing.assert_allclose(
+        found[far - 1 :], np.tile(np.log([1, 8 / 9, 12 / 9]), (13 - far, 1)), atol=1e-12
+    )
 
 
-def test_what_a_process_doubts_is_kept_for_the_targets_and_the_hidden_sources():
+def test_what_a_process_doubts_is_kept_for_the_targets():
     lens, trial = _tried("regression", method=Propagation())
-    assert np.isfinite(own_growth([trial], lens)).all()
+    assert np.isfinite(second_opinion([trial], lens)).all()
     codes = lens.data.codes[lens.rows]
     for code in np.unique(codes):
         assert np.ptp(trial.doubt[codes == code]) == 0
     assert len(np.unique(trial.doubt)) > 1
-    assert len(trial.held_out.doubt) == len(trial.held_out.rows)
-    assert trial.held_out.output.shape[1] == 1
-    assert trial.held_out.first(3).doubt.shape == (3,)
 
 
 def test_what_was_hidden_decides_about_the_weights():

@@ -2,29 +2,29 @@ r"""Blends of candidates for values: shares that depend on how far a domain is f
 
 Candidate :math:`i` is expected to have the error
 
-.. math:: \hat e_i(h) = P_{ii} \, \exp(g_i(h)), \qquad g_i(h) = b_i \, (h - \bar h)
+.. math:: \hat e_i(h) = P_{ii}^{1 - \lambda_i} \, J_i(h)^{\lambda_i}
 
 times what the plain model has, :math:`h` hops from the labels, with its error :math:`P_{ii}` on
-hidden sources, their mean hops :math:`\bar h`, and a trend :math:`b_i`: the slope of the log ratio
-of its error to the plain model's over the hops of the hidden sources, drawn to 0.15 for
-candidates that spread labels over the graph, and to zero for others, as if one more source had
-shown that. A lead may shrink farther than was seen, and does so in the estimate; it does not grow
-farther than was seen. The lead of a candidate that spreads labels is not taken to become a loss:
-it shrinks by 5 % a hop at most, since what comes from afar fades rather than misleads. A candidate
-that says itself how far its errors grow from hidden sources to targets, as a Gaussian process
-does, is believed; of that, 60 % of what it expects the plain model's error to grow by is taken
-off (:func:`grada.selection.evidence.own_growth`). Candidates that spread labels without knowing how
-far are judged by one that knows (:func:`grada.selection.evidence.departure`).
+hidden sources over the plain model's, and what a candidate that knows what it does not know, as a
+Gaussian process does, expects that to be in the targets at these hops
+(:func:`grada.selection.evidence.second_opinion`). Such an opinion is worth :math:`\lambda` = 35 %
+for candidates that spread labels over the graph, and 15 % for others, which may see what it does
+not, a curve for example.
 
-Candidates that spread labels are credited with a quarter of their error when shares are found,
-since there are more labels around when none is hidden. A blend counts by what was shown without
-that credit, and one that then fails makes way for a blend that was found without it.
+Where no candidate knows, the log ratio on hidden sources grows by :math:`b_i (h - \bar h)` from
+their mean hops :math:`\bar h` on. The trend :math:`b_i` is the slope of that ratio over the hops of
+the hidden sources, drawn to 0.15 for candidates that spread labels, and to zero for others, as if
+one more source had shown that. A lead may shrink farther than was seen, and does so in the
+estimate; it does not grow farther than was seen. The lead of a candidate that spreads labels is not
+taken to become a loss: it shrinks by 5 % a hop at most, since what comes from afar fades rather
+than misleads.
+
+Candidates that spread labels are credited with a fifth of their error when shares are found, since
+there are more labels around when none is hidden. A blend counts by what was shown without that
+credit, and one that then fails makes way for a blend that was found without it.
 
 Shares are means over draws of the hidden sources, so that a single source does not decide. Where a
-blend has more than 0.7 times the plain model's error, that model has a part in it, up to 30 %;
-where only one or two sources could be hidden, from 0.4 times on and up to 50 %. What a candidate
-expects to gain by the labels that are not hidden from it in the end is hope too, and does not count
-here.
+blend has more than 0.7 times the plain model's error, that model has a part in it, up to 30 %.
 
 The settings were chosen on the zoo's tuning part and on temperatures before 2008.
 """
@@ -46,10 +46,11 @@ Floats = NDArray[np.float64]
 CLEARLY_SMALLER = 0.02
 #: From the first ratio on the plain model has a part in every blend: none here, and so much of it
 #: where nothing would be gained. Where little is hoped for, little is lost by it, and much if hope
-#: fails. One or two hidden sources are an anecdote: the second pair is for these.
+#: fails.
 _LITTLE_HOPE, _PLAIN_PART = 0.7, 0.3
-_LITTLE_HOPE_OF_FEW, _PLAIN_PART_OF_FEW = 0.4, 0.5
-_FEW_HIDDEN = 2
+#: How much of the log ratio of errors is what one that knows expects in the targets, for candidates
+#: that spread labels over the graph and for others; the rest is what hidden sources show.
+_OPINION = {True: 0.35, False: 0.15}
 #: A share of a blend below this is noise.
 _SMALLEST_SHARE = 0.05
 #: Candidates with so many times the error of the best are left out of a blend.
@@ -71,7 +72,7 @@ _N_DRAWS = 16
 _SHARPER = 1.5
 #: Candidates that spread labels have so much of the error they show when none is hidden: there
 #: are more labels around.
-_ALL_LABELS = 0.75
+_ALL_LABELS = 0.8
 _LARGEST_LOG_RATIO = 3.0
 _HEAVY = 1e3
 #: Squared error, in standard units, that is none at all.
@@ -112,8 +113,7 @@ def blend_by_hops(
     *,
     usable: NDArray[np.bool_] | None = None,
     spreading: NDArray[np.bool_] | None = None,
-    growth: Floats | None = None,
-    departure: Floats | None = None,
+    opinion: Floats | None = None,
 ) -> HopBlend:
     """The best blend at each number of hops, and the plain model where none is clearly better.
 
@@ -125,43 +125,37 @@ def blend_by_hops(
         Candidates that may have a share; the plain model always may.
     spreading : bool array of shape (n_candidates,), optional
         Candidates that spread labels over the graph; none by default.
-    growth : array of shape (12, n_candidates), optional
-        Log of how much larger each expects its own error to be at these hops than in hidden
-        sources; nan if it does not know.
-    departure : array of shape (12, n_candidates), optional
-        What is added to that of each, as it departs from one that knows.
+    opinion : array of shape (12, n_candidates), optional
+        Logs of the errors over the plain model's that one that knows expects at these hops; without
+        it, trends over the hops of the hidden sources go on.
 
     Returns
     -------
     HopBlend
     """
-    if departure is None:
-        departure = np.zeros((int(MAX_HOPS), len(trials)))
     if spreading is None:
         spreading = np.zeros(len(trials), dtype=bool)
-    hidden = _Hidden(*_by_domain(trials), departure)
+    hidden = _Hidden(*_by_domain(trials), opinion)
     size = np.sqrt(np.where(spreading, _ALL_LABELS, 1.0))
     hope = size[:, None] * size
     n_hops, rng = int(MAX_HOPS), np.random.default_rng(0)
-    expected = hidden.expected(spreading, growth)
-    sober = hidden.expected(spreading, None if growth is None else np.maximum(growth, 0.0))
-    draws = [hidden.draw(rng).expected(spreading, growth) for _ in range(_N_DRAWS)]
+    expected = hidden.expected(spreading)
+    draws = [hidden.draw(rng).expected(spreading) for _ in range(_N_DRAWS)]
     shares, ratio = np.zeros((n_hops, len(trials))), np.ones(n_hops)
     shares[:, 0] = 1.0
     for level in range(n_hops):
-        shown, drawn = expected[level] / hope, np.stack([each[level] for each in draws]) / hope
+        shown = expected[level]
         # What is hoped for with more labels decides about shares, not about whether to adapt: a
         # blend that owes its shares to hope, and is not good enough without, makes way for one
         # that does not.
         for credit in (hope, np.ones(1)):
             if _times_plain(blend(shown * credit, usable=usable), shown) > 1 - CLEARLY_SMALLER:
                 continue
-            mean = np.mean([blend(each * credit, usable=usable) for each in drawn], axis=0)
-            found = _without_crumbs(_add_up(mean**_SHARPER))
+            drawn = [blend(each[level] * credit, usable=usable) for each in draws]
+            found = _without_crumbs(_add_up(np.mean(drawn, axis=0) ** _SHARPER))
             reached = _times_plain(found, shown)
             if reached <= 1 - CLEARLY_SMALLER:
-                shown_soberly = _times_plain(found, sober[level] / hope)
-                shares[level] = _with_plain(found, hidden.plain_part(shown_soberly))
+                shares[level] = _with_plain(found, _plain_part(reached))
                 ratio[level] = _times_plain(shares[level], shown)
                 break
     return HopBlend(shares, ratio)
@@ -247,52 +241,57 @@ def _times_plain(shares: Floats, products: Floats) -> float:
     return float(shares @ products @ shares) / plain if plain > _NO_ERROR else 1.0
 
 
+def _plain_part(ratio: float) -> float:
+    """What a ratio of errors asks for of the plain model."""
+    return _PLAIN_PART * min(max(ratio - _LITTLE_HOPE, 0.0) / (1 - _LITTLE_HOPE), 1.0)
+
+
 @dataclass(frozen=True)
 class _Hidden:
-    """Errors in hidden sources, see :func:`_by_domain`, and what is added to their logs."""
+    """Errors in hidden sources, see :func:`_by_domain`, and an opinion of the targets."""
 
     products: Floats
     count: Floats
     hops: Floats
-    departure: Floats
-
-    def plain_part(self, ratio: float) -> float:
-        """What a ratio of errors asks for of the plain model."""
-        few = self.count.sum() < _FEW_HIDDEN + 0.5
-        hope = _LITTLE_HOPE_OF_FEW if few else _LITTLE_HOPE
-        most = _PLAIN_PART_OF_FEW if few else _PLAIN_PART
-        return most * min(max(ratio - hope, 0.0) / (1 - hope), 1.0)
+    opinion: Floats | None
 
     def draw(self, rng: np.random.Generator) -> _Hidden:
         """As many of the sources, some of them several times."""
         times = rng.multinomial(len(self.count), np.full(len(self.count), 1 / len(self.count)))
         some = times > 0
         count = (self.count * times)[some]
-        return _Hidden(self.products[some], count, self.hops[some], self.departure)
+        return _Hidden(self.products[some], count, self.hops[some], self.opinion)
 
-    def expected(self, spreading: NDArray[np.bool_], growth: Floats | None) -> Floats:
+    def expected(self, spreading: NDArray[np.bool_]) -> Floats:
         """Expected products of errors at one, two, ... hops, shape (12, n, n)."""
-        size = np.sqrt(np.where(spreading, _ALL_LABELS, 1.0))
-        products, weight = self.products * size[:, None] * size, self.count / self.count.sum()
-        usual = np.where(spreading, _USUAL_TREND[True], _USUAL_TREND[False])
-        slope = _trend(products, self.count, self.hops, usual)
-        mean = np.tensordot(weight, _evened(products, weight), axes=1)
+        weight = self.count / self.count.sum()
+        mean = np.tensordot(weight, _evened(self.products, weight), axes=1)
         errors = np.diag(mean) + _NO_ERROR
-        lead = np.where(spreading, np.minimum(np.log(errors / errors[0]), 0.0), 0.0)
-        expected = np.empty((int(MAX_HOPS), *mean.shape))
-        for level in range(len(expected)):
+        lead = np.log(errors / errors[0])
+        if self.opinion is None:
+            grown = self._grown_by_trend(spreading, lead, weight)
+        else:
+            grown = np.where(spreading, _OPINION[True], _OPINION[False]) * (self.opinion - lead)
+        size = np.exp(grown / 2)
+        expected: Floats = mean * size[:, :, None] * size[:, None, :]
+        return expected
+
+    def _grown_by_trend(self, spreading: NDArray[np.bool_], lead: Floats, weight: Floats) -> Floats:
+        """What is added to the logs of the errors at one, two, ... hops, shape (12, n)."""
+        usual = np.where(spreading, _USUAL_TREND[True], _USUAL_TREND[False])
+        slope = _trend(self.products, self.count, self.hops, usual)
+        with_all = lead + np.log(np.where(spreading, _ALL_LABELS, 1.0))
+        lead = np.where(spreading, np.minimum(with_all, 0.0), 0.0)
+        all_grown = np.empty((int(MAX_HOPS), len(lead)))
+        for level in range(len(all_grown)):
             # A trend that is only thought likely is no lead near the labels: not nearer than seen.
             there = max(level + 1, self.hops.min())
             believed = np.where(slope < 0, min(there, self.hops.max()), there)
             away = believed - weight @ self.hops
             faded = lead * np.expm1(-_FADING * np.maximum(away, 0.0))
             grown = np.where((lead < 0) & (away > 0), np.minimum(slope * away, faded), slope * away)
-            if growth is not None:
-                own = growth[level]
-                grown = np.where(np.isnan(own), grown, own)
-            grown = np.exp((grown + self.departure[level]) / 2)
-            expected[level] = mean * grown[:, None] * grown
-        return expected
+            all_grown[level] = grown
+        return all_grown
 
 
 def _by_domain(trials: Sequence[Trial]) -> tuple[Floats, Floats, Floats]:

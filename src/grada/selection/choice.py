@@ -21,13 +21,12 @@ from grada.selection.evidence import (
     accuracy_estimate,
     basis,
     class_features,
-    departure,
     disagreement,
     error_estimate,
     hidden_lead,
     lead_interval,
     output_of,
-    own_growth,
+    second_opinion,
     target_hops,
     weights_of,
 )
@@ -200,8 +199,7 @@ def _choose_regressor(trials: Sequence[Trial], lens: LabelFree) -> Choice:
         tested,
         usable=~wild & ~lacking & (alike | (not trials[0].held_out.within)),
         spreading=spreading,
-        growth=own_growth(tested, lens),
-        departure=departure(tested, lens) * spreading,
+        opinion=second_opinion(tested, lens),
     )
     errors = hidden_errors(tested)
     rank = {trial.name: float(error) for trial, error in zip(tested, errors, strict=True)}
@@ -243,10 +241,16 @@ def _why_blend(trials: Sequence[Trial], shares: Floats, ratio: float, kept: floa
             "hidden in the source. No whole source could be hidden, so nothing tells how either "
             "does in other domains."
         )
+    knows = next((trial.name for trial in trials if trial.doubt is not None), None)
+    beside = (
+        "how errors grow with the distance from labels"
+        if knows is None
+        else f"what {knows} expects in the targets"
+    )
     why = (
         f"The blend (mostly {main}) is expected to have {ratio:.2f} times the error of the plain "
-        f"model ({low:.2f} to {high:.2f} with 90 % confidence), judged by hidden sources and how "
-        "errors grow with the distance from labels."
+        f"model ({low:.2f} to {high:.2f} with 90 % confidence), judged by hidden sources and "
+        f"{beside}."
     )
     if kept > 0:
         why += f" For {100 * kept:.0f} % of the targets, the farthest, the plain model is kept."

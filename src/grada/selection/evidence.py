@@ -40,8 +40,8 @@ Floats = NDArray[np.float64]
 #: Scores that speak about the accuracy in a domain, in the order of the weights.
 CLASS_SCORES = ("agreement", "contact", "smoothness", "balance")
 _CUT = 0.02
-#: So much of what a candidate expects the plain model's error to grow by is taken off its own.
-_PLAIN_TOO = 0.6
+#: Squared error, in standard units, that is none at all.
+_NO_ERROR = 1e-12
 
 
 @dataclass(frozen=True)
@@ -254,39 +254,14 @@ def disagreement(trials: Sequence[Trial], lens: LabelFree) -> tuple[Floats, Floa
     return in_targets, consensus(hidden, "regression").mean(axis=1)
 
 
-def own_growth(trials: Sequence[Trial], lens: LabelFree) -> Floats:
-    """By how much candidates expect their errors in targets to be larger than in hidden sources.
-
-    What they expect of the plain model, their own error and what the two differ by, grows as
-    well: a part of that is taken off, as leads over the plain model are what is asked for.
-
-    Parameters
-    ----------
-    trials : sequence of Trial
-        With sources hidden, the plain model first.
-    lens : LabelFree
-
-    Returns
-    -------
-    array of shape (12, n_candidates)
-        Logs of ratios for targets at one, two, ... hops - where there are none, at the nearest
-        number of hops that some have; nan for candidates that do not know.
-    """
-    growth = np.full((int(MAX_HOPS), len(trials)), np.nan)
-    for column, trial in enumerate(trials):
-        if _knows(trial):
-            own, plain = (_growth_seen(each, trial, lens) for each in (trial, trials[0]))
-            growth[:, column] = [_beyond_plain(*both) for both in zip(own, plain, strict=True)]
-    return growth
-
-
-def departure(trials: Sequence[Trial], lens: LabelFree) -> Floats:
-    r"""By how much candidates go astray, in the eyes of one that knows what it does not know.
+def second_opinion(trials: Sequence[Trial], lens: LabelFree) -> Floats | None:
+    r"""What one that knows what it does not know thinks of all candidates, in the targets.
 
     A candidate :math:`p` with predictions :math:`f_p` that says itself which squared error
-    :math:`v_p` it expects also expects an error of others, :math:`v_p + |f_i - f_p|^2`. One that
-    departs from it where labels are far has to bear what that grows by from hidden sources to
-    targets, beyond what it grows by for the plain model.
+    :math:`v_p` it expects also expects an error of others, :math:`v_p + |f_i - f_p|^2`. Hidden
+    sources show what candidates did where labels were hidden; this is about the targets
+    themselves, from all labels. On tuning tasks it told the log ratios of the errors there with
+    half the squared error that hidden sources did.
 
     Parameters
     ----------
@@ -296,67 +271,28 @@ def departure(trials: Sequence[Trial], lens: LabelFree) -> Floats:
 
     Returns
     -------
-    array of shape (12, n_candidates)
-        Logs of ratios as those of :func:`own_growth`, none below zero; zero for candidates that
-        know by themselves, and for all if there is none that does.
+    array of shape (12, n_candidates), optional
+        Logs of the expected errors over the plain model's in targets at one, two, ... hops - where
+        there are none, at the nearest number of hops that some have. None if no candidate knows.
     """
-    growth = np.zeros((int(MAX_HOPS), len(trials)))
-    judge = next((trial for trial in trials if _knows(trial)), None)
-    if judge is None:
-        return growth
-    usual = np.maximum(_growth_seen(trials[0], judge, lens), 0.0)
-    for column, trial in enumerate(trials):
-        if not _knows(trial):
-            growth[:, column] = np.maximum(_growth_seen(trial, judge, lens) - usual, 0.0)
-    return growth
-
-
-def _knows(trial: Trial) -> bool:
-    """Whether a candidate says which error it expects, here and in hidden sources."""
-    held_out = trial.held_out
-    return trial.doubt is not None and held_out is not None and held_out.doubt is not None
-
-
-def _growth_seen(trial: Trial, judge: Trial, lens: LabelFree) -> Floats:
-    """Log of how much larger one candidate expects another's error to be, shape (12,)."""
-    seen, hidden = trial.held_out, judge.held_out
-    assert seen is not None
-    assert hidden is not None
-    assert hidden.doubt is not None
-    assert judge.doubt is not None
-    apart = _apart(seen.output, hidden.output)
-    usual = _mean_over_domains(hidden.codes, hidden.doubt + apart)
-    there = judge.doubt + _apart(output_of(trial), output_of(judge))
-    expected, level = lens.per_target(there), np.clip(target_hops(lens), 1, MAX_HOPS)
-    present, steps = np.unique(level), np.arange(1, MAX_HOPS + 1)
-    means = np.array([expected[level == at].mean() for at in present])
+    judge = next((trial for trial in trials if trial.doubt is not None), None)
+    if judge is None or judge.doubt is None:
+        return None
+    level, steps = np.clip(target_hops(lens), 1, MAX_HOPS), np.arange(1, MAX_HOPS + 1)
+    present = np.unique(level)
     nearest = np.abs(steps[:, None] - present).argmin(axis=1)
-    growth: Floats = np.log(means[nearest] / usual)
-    return growth
-
-
-def _beyond_plain(own: float, plain: float) -> float:
-    """What is left of the growth of an error when the plain model's error grows as well.
-
-    A lead is not thought to grow beyond what was seen, however far the two are apart. An error
-    that shrinks, since more labels are around when none is hidden, makes a lead only as far as the
-    plain model's does not shrink with it.
-    """
-    if own > 0:
-        return max(own - _PLAIN_TOO * max(plain, 0.0), 0.0)
-    return min(own - min(plain, 0.0), 0.0)
+    expected = np.empty((len(present), len(trials)))
+    for column, trial in enumerate(trials):
+        missed = lens.per_target(judge.doubt + _apart(output_of(trial), output_of(judge)))
+        expected[:, column] = [missed[level == at].mean() for at in present]
+    logs: Floats = np.log(expected[nearest] + _NO_ERROR)
+    return logs - logs[:, :1]
 
 
 def _apart(output: Floats, other: Floats) -> Floats:
     """Squared difference of the predictions for each row, over the outputs."""
     apart: Floats = ((output - other) ** 2).sum(axis=1)
     return apart
-
-
-def _mean_over_domains(codes: NDArray[np.int64], values: Floats) -> float:
-    """Mean of the values over the rows of a domain, and then over domains."""
-    _, group = np.unique(codes, return_inverse=True)
-    return float((np.bincount(group, values) / np.bincount(group)).mean())
 
 
 def target_hops(lens: LabelFree) -> Floats:

@@ -66,8 +66,6 @@ class HeldOut:
     output : array of shape (n, n_outputs)
     hops : array of shape (n,)
         From the nearest source that was not hidden; zero if its domain has other labels left.
-    doubt : array of shape (n,), optional
-        Squared error that the method itself expects, the same for all rows of a domain.
     """
 
     rows: Codes
@@ -75,7 +73,6 @@ class HeldOut:
     truth: NDArray[np.float64] | NDArray[np.int64]
     output: Floats
     hops: Floats
-    doubt: Floats | None = None
 
     @property
     def score(self) -> Floats:
@@ -92,9 +89,8 @@ class HeldOut:
 
     def first(self, n: int) -> HeldOut:
         """The first rows, which are those of the first splits."""
-        doubt = None if self.doubt is None else self.doubt[:n]
         return HeldOut(
-            self.rows[:n], self.codes[:n], self.truth[:n], self.output[:n], self.hops[:n], doubt
+            self.rows[:n], self.codes[:n], self.truth[:n], self.output[:n], self.hops[:n]
         )
 
     def per_domain(self) -> tuple[Codes, Floats, Floats]:
@@ -289,16 +285,12 @@ def hold_out(
             rows = np.sort(run.rng(100 + number).choice(rows, _MAX_HIDDEN_ROWS, replace=False))
         part = run.part(f"hidden {number}")
         fit_and_predict = partial(_fit_and_predict, method, visible, data, rows, part)
-        found = part.keep("output", fit_and_predict)
-        output = found[:, : data.n_outputs]
-        doubt = found[:, -1] if found.shape[1] > data.n_outputs else None
+        output = part.keep("output", fit_and_predict)
         codes = data.codes[rows]
         hops = hops_from(data.graph, visible.sources)[codes]
-        parts.append(HeldOut(rows, codes, data.y[rows], output, hops, doubt))
-    names = ("rows", "codes", "truth", "output", "hops", "doubt")
-    columns = {name: [getattr(part, name) for part in parts] for name in names}
-    known = {name: np.concatenate(all_) for name, all_ in columns.items() if all_[0] is not None}
-    return HeldOut(**known)
+        parts.append(HeldOut(rows, codes, data.y[rows], output, hops))
+    names = ("rows", "codes", "truth", "output", "hops")
+    return HeldOut(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 def _fit_and_predict(
@@ -308,8 +300,7 @@ def _fit_and_predict(
         # They would speak of domains that are hidden here only.
         warnings.simplefilter("ignore")
         fitted = clone(method).adapt(visible, run)
-        output, doubt = _predict(fitted, data, rows), _doubt(fitted, data, rows)
-        return output if doubt is None else np.column_stack([output, doubt])
+        return _predict(fitted, data, rows)
 
 
 def hops_from(graph: DomainGraph, sources: Codes) -> Floats:
