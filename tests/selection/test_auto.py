@@ -130,6 +130,27 @@ class OtherKind(Made):
     kinds = ("wonders",)
 
 
+@pytest.mark.parametrize(
+    ("second", "judged_by"),
+    [
+        (methods.Propagation(), "what propagation expects in the targets"),
+        (methods.Gradual(), "how errors grow with the distance from labels"),
+    ],
+)
+def test_the_verdict_names_what_a_blend_was_judged_by(second, judged_by):
+    task = make_shifts(
+        kind="regression",
+        shift="offset",
+        graph="chain",
+        n_domains=16,
+        n_sources=8,
+        random_state=1000,
+    )
+    report = fitted(task, small(second)).report_
+    assert report.adapted
+    assert f"judged by hidden sources and {judged_by}." in report.verdict
+
+
 @pytest.mark.parametrize("kind", ["classification", "regression"])
 def test_candidates_that_fail_are_left_out_and_named(kind):
     portfolio = {

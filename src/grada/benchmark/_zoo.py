@@ -65,6 +65,7 @@ def zoo(part: Literal["tuning", "unseen"], random_state: int = 0) -> list[ZooTas
     # Imported late: what they make is of this module.
     if part == "tuning":
         from grada.benchmark import (
+            _zoo_fresh_values,
             _zoo_further_classes,
             _zoo_further_values,
             _zoo_later_values,
@@ -95,6 +96,7 @@ def zoo(part: Literal["tuning", "unseen"], random_state: int = 0) -> list[ZooTas
             *named("further", _zoo_further_classes.CLASSES, "classification", random_state),
             *named("further", _zoo_further_values.VALUES, "regression", random_state),
             *named("later", _zoo_later_values.VALUES, "regression", random_state),
+            *named("fresh", _zoo_fresh_values.VALUES, "regression", random_state),
         ]
     if part == "unseen":
         from grada.benchmark._zoo_unseen import unseen_tasks

@@ -1,4 +1,4 @@
-"""More regression tasks that nobody who tunes may look at, by another hand. All have noise."""
+"""Regression tasks of kinds that were unseen once, by another hand. All have noise."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grada.benchmark import _zoo_fresh_values
+from grada.benchmark import _zoo_blind_values
 from grada.benchmark._zoo import ZooTask, named
 from grada.benchmark._zoo_unseen_classes import CLASSES
 from grada.benchmark._zoo_unseen_values import VALUES
@@ -24,5 +24,5 @@ def unseen_tasks(random_state: int = 0) -> list[ZooTask]:
     return [
         *named("unseen", CLASSES, "classification", random_state),
         *named("unseen", VALUES, "regression", random_state),
-        *named("fresh", _zoo_fresh_values.VALUES, "regression", random_state),
+        *named("blind", _zoo_blind_values.VALUES, "regression", random_state),
     ]
