@@ -260,8 +260,7 @@ def second_opinion(trials: Sequence[Trial], lens: LabelFree) -> Floats | None:
     A candidate :math:`p` with predictions :math:`f_p` that says itself which squared error
     :math:`v_p` it expects also expects an error of others, :math:`v_p + |f_i - f_p|^2`. Hidden
     sources show what candidates did where labels were hidden; this is about the targets
-    themselves, from all labels. On tuning tasks it told the log ratios of the errors there with
-    half the squared error that hidden sources did.
+    themselves, from all labels.
 
     Parameters
     ----------
