@@ -48,6 +48,13 @@ def test_a_candidate_that_went_astray_gets_nothing():
     assert blend(products, usable=np.array([True, False])).tolist() == [1.0, 0.0]
 
 
+def test_a_candidate_that_may_have_no_share_does_not_make_the_others_hopeless():
+    products = np.diag([1.0, 0.01, 0.4])
+    shares = blend(products, usable=np.array([True, False, True]))
+    assert shares[1] == 0
+    assert shares[2] > 0.6
+
+
 def test_a_lead_that_shrinks_with_distance_ends_where_the_plain_model_is_kept():
     found = blend_by_hops(tried([1, 1, 1], [0.1, 0.25, 0.6]))
     assert found.shares[0, 1] > 0.8

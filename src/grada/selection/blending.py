@@ -53,7 +53,7 @@ _LITTLE_HOPE, _PLAIN_PART = 0.7, 0.3
 _OPINION = {True: 0.35, False: 0.15}
 #: A share of a blend below this is noise.
 _SMALLEST_SHARE = 0.05
-#: Candidates with so many times the error of the best are left out of a blend.
+#: Candidates with so many times the error of the best usable one are left out of a blend.
 _HOPELESS = 3.0
 #: Pull of a blend towards equal shares: with few hidden sources the errors are known badly.
 _PULL = 0.01
@@ -203,9 +203,10 @@ def blend(products: Floats, *, usable: NDArray[np.bool_] | None = None) -> Float
     """
     errors = np.diag(products)
     p = products / max(float(errors[0]), _NO_ERROR)
-    allowed = errors <= _HOPELESS * errors.min()
-    if usable is not None:
-        allowed &= usable
+    able = np.ones(len(errors), dtype=bool) if usable is None else usable.copy()
+    able[0] = True
+    # The best of those that may have a share: one that may not would leave the others without.
+    allowed = able & (errors <= _HOPELESS * errors[able].min())
     allowed[0] = True
 
     # Non-negative least squares with one more, very heavy equation: the shares add up to one.
