@@ -3,7 +3,7 @@ import pytest
 from candidates import RUN, data_of
 from cases import drift
 
-from grada.methods import Plain, Propagation
+from grada.methods import Plain
 from grada.selection.evidence import (
     accuracy_estimate,
     basis,
@@ -13,7 +13,6 @@ from grada.selection.evidence import (
     hidden_score,
     lead_interval,
     logit,
-    second_opinion,
     sigmoid,
     target_hops,
 )
@@ -87,39 +86,6 @@ def test_disagreement_by_hand():
     in_targets, in_hidden = disagreement(trials, lens)
     np.testing.assert_allclose(in_targets, np.repeat([[0.0], [0.0], [9.0]], 3, axis=1))
     np.testing.assert_allclose(in_hidden, [0, 0, 9])
-
-
-def test_one_that_knows_has_an_opinion_of_all_by_hand():
-    """Doubts of 4 and 8 in targets at two and three hops; one is off by 2, and one by 1."""
-    lens, plain = _tried("regression")
-    _, knows = _tried("regression")
-    _, strange = _tried("regression")
-    trials = [plain, knows, strange]
-    assert second_opinion(trials, lens) is None  # nobody knows
-    hops = target_hops(lens)
-    near, far = int(hops.min()), int(hops.max())
-    assert near < far
-    of_domain = np.zeros(lens.data.graph.n_domains)
-    of_domain[lens.targets] = np.where(hops == near, 4.0, 8.0)
-    knows.doubt = of_domain[lens.data.codes[lens.rows]]
-    strange.output = strange.output + 2.0
-    plain.output = plain.output + 1.0
-    found = second_opinion(trials, lens)
-    assert found.shape == (12, 3)
-    # Where there are no targets, it is that of the nearest hops with some.
-    np.testing.assert_allclose(found[:near], np.tile(np.log([1, 4 / 5, 8 / 5]), (near, 1)))
-    np.testing.assert_allclose(
-        found[far - 1 :], np.tile(np.log([1, 8 / 9, 12 / 9]), (13 - far, 1)), atol=1e-12
-    )
-
-
-def test_what_a_process_doubts_is_kept_for_the_targets():
-    lens, trial = _tried("regression", method=Propagation())
-    assert np.isfinite(second_opinion([trial], lens)).all()
-    codes = lens.data.codes[lens.rows]
-    for code in np.unique(codes):
-        assert np.ptp(trial.doubt[codes == code]) == 0
-    assert len(np.unique(trial.doubt)) > 1
 
 
 def test_what_was_hidden_decides_about_the_weights():

@@ -65,12 +65,14 @@ def zoo(part: Literal["tuning", "unseen"], random_state: int = 0) -> list[ZooTas
     # Imported late: what they make is of this module.
     if part == "tuning":
         from grada.benchmark import (
+            _zoo_blind_values,
             _zoo_fresh_values,
             _zoo_further_classes,
             _zoo_further_values,
             _zoo_later_values,
             _zoo_more_classes,
             _zoo_more_values,
+            _zoo_past_values,
         )
         from grada.benchmark._zoo_shapes import SHAPES
 
@@ -97,6 +99,8 @@ def zoo(part: Literal["tuning", "unseen"], random_state: int = 0) -> list[ZooTas
             *named("further", _zoo_further_values.VALUES, "regression", random_state),
             *named("later", _zoo_later_values.VALUES, "regression", random_state),
             *named("fresh", _zoo_fresh_values.VALUES, "regression", random_state),
+            *named("past", _zoo_past_values.VALUES, "regression", random_state),
+            *named("blind", _zoo_blind_values.VALUES, "regression", random_state),
         ]
     if part == "unseen":
         from grada.benchmark._zoo_unseen import unseen_tasks

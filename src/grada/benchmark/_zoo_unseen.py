@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from grada.benchmark import _zoo_blind_values
 from grada.benchmark._zoo import ZooTask, named
+from grada.benchmark._zoo_sealed_values import VALUES
 from grada.benchmark._zoo_unseen_classes import CLASSES
-from grada.benchmark._zoo_unseen_values import VALUES
 
 
 def unseen_tasks(random_state: int = 0) -> list[ZooTask]:
@@ -23,6 +22,5 @@ def unseen_tasks(random_state: int = 0) -> list[ZooTask]:
     """
     return [
         *named("unseen", CLASSES, "classification", random_state),
-        *named("unseen", VALUES, "regression", random_state),
-        *named("blind", _zoo_blind_values.VALUES, "regression", random_state),
+        *named("sealed", VALUES, "regression", random_state),
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -17,47 +17,14 @@ from threadpoolctl import threadpool_limits
 from grada.data import DomainData
 from grada.methods._frame import DomainFrame
 from grada.methods._steady import likenesses, mean_degree
+from grada.methods._terms import TERMS, VIEWS, Term, bent, bent_size, rates, seen_as, terms_of
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: Parts of the model: which domains share an effect, and of what in a row it is a function.
-TERMS = (
-    ("all", "one"),
-    ("all", "linear"),
-    ("all", "mean linear"),
-    ("all", "near"),
-    ("all", "mean near"),
-    ("all", "deviation near"),
-    ("all", "deviation linear"),
-    ("all", "standard linear"),
-    ("all", "standard near"),
-    ("all", "deviation linear by mean"),
-    ("own", "one"),
-    ("own", "linear"),
-    ("rough", "one"),
-    ("rough", "linear"),
-    ("rough", "near"),
-    ("smooth", "one"),
-    ("smooth", "linear"),
-    ("smooth", "near"),
-    ("smooth", "deviation near"),
-    ("smooth", "deviation close"),
-    ("joined", "one"),
-    ("joined", "linear"),
-    ("unlike", "one"),
-    ("unlike", "linear"),
-)
-#: Ways to see the rows of a domain: as they are, from its middle, or in units of its spread too.
-#: Whether levels follow the inputs from domain to domain can hardly be told from few domains, so
-#: models that leave the other ways out are kept beside that of all terms.
-VIEWS = ("any", "deviation", "standard")
 _TEMPER = 3.0  # the likelihood of a view counts as if there were so many times fewer rows
 _LEAST_WEIGHT = 0.05  # views below this weight are left out
 
-_FREE_TERMS = 2  # the first ones, which say nothing of the domains
-_RATE = 2.0  # of the exponential prior on the size of the other terms: breaks ties, no more
-_RATE_UNLIKE = 10.0  # neighbours are seldom unlike: labels have to say so clearly
 _ENOUGH = 5  # so many domains have to have labels: among few, anything alternates
 #: Edges are thought to be likenesses themselves where the strongest can be so much of one: where
 #: weights fall with a distance, or tell groups; not along a chain, where they can be half of one.
@@ -69,6 +36,9 @@ _LOCAL_ROWS = 250  # beyond, those of near sources, and as many from everywhere
 DENSE_DOMAINS = 2000  # up to here the graph is looked at as a whole
 _BALL = 300  # beyond, this many domains around the one asked for
 _CHUNK = 4096
+
+
+Answering = Callable[["Rows"], FloatArray]
 
 
 class Rows(NamedTuple):
@@ -108,6 +78,11 @@ class Domains:
         """Mean features of each domain."""
         return self.frame.mean
 
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """Parts of the model."""
+        return terms_of(self.means.shape[1])
+
     @classmethod
     def of(cls, data: DomainData) -> Self:
         """Mean features of each domain, and how far rows and means lie from each other."""
@@ -127,7 +102,7 @@ class Domains:
             scales={name: float(np.sqrt(square)) or 1.0 for name, square in scales.items()},
         )
 
-    def term(self, name: tuple[str, str], reach: Reach, a: Rows, b: Rows) -> FloatArray:
+    def term(self, name: Term, reach: Reach, a: Rows, b: Rows) -> FloatArray:
         """Covariance of two lists of rows under one term of variance one."""
         return reach.between(name[0], a.codes, b.codes) * self.likeness(name[1], a, b)
 
@@ -135,7 +110,7 @@ class Domains:
         """Covariance under all terms."""
         total = np.zeros((len(a.codes), len(b.codes)))
         by_row: dict[str, list[tuple[str, float]]] = {}
-        for (shared, shape), variance in zip(TERMS, variances, strict=False):
+        for (shared, shape), variance in zip(self.terms, variances, strict=False):
             if variance > _LEAST:
                 by_row.setdefault(shape, []).append((shared, float(variance)))
         for shape, parts in by_row.items():
@@ -152,6 +127,8 @@ class Domains:
             return np.asarray(a.X @ b.X.T / n_features)
         if shape == "near":
             return _near(a.X, b.X, self.scales["x"])
+        if shape == "each bent":
+            return bent(a.X, b.X)
         if shape.startswith("standard"):
             z_a, z_b = self.frame.transform(*a), self.frame.transform(*b)
             if shape == "standard linear":
@@ -162,6 +139,9 @@ class Domains:
             return np.asarray((a.X - m_a) @ (b.X - m_b).T / n_features)
         if shape == "mean linear":
             return np.asarray(m_a @ m_b.T / n_features)
+        if shape.startswith("mean of"):
+            number = int(shape.removeprefix("mean of"))
+            return np.outer(m_a[:, number], m_b[:, number])
         if shape == "mean near":
             return _near(m_a, m_b, 2 * self.scales["mean"])
         if shape == "deviation linear by mean":
@@ -300,7 +280,9 @@ class Process:
             "standard linear": self.domains.frame.transform(*rows),
         }
         size = {shape: (part**2).sum(axis=1) / n_features for shape, part in seen.items()}
-        terms = zip(TERMS, self.variances, strict=False)
+        size |= {f"mean of {number}": mean**2 for number, mean in enumerate(means.T)}
+        size["each bent"] = bent_size(rows.X)
+        terms = zip(self.domains.terms, self.variances, strict=False)
         one = np.ones(len(rows.codes))
         return np.asarray(sum(v * size.get(shape, one) for (_, shape), v in terms))
 
@@ -350,18 +332,26 @@ class Mixture:
     parts : list of Process
     weights : list of float
         Positive; they add up to one.
+    former : Mixture, optional
+        The same before domains were added. It is asked for the domains that it knows, so that
+        what is said of these stays as it was.
     """
 
-    def __init__(self, parts: list[Process], weights: list[float]):
-        self.parts, self.weights = parts, weights
+    def __init__(self, parts: list[Process], weights: list[float], former: Mixture | None = None):
+        self.parts, self.weights, self.former = parts, weights, former
 
     def mean(self, asked: Rows) -> FloatArray:
         """Expected values, shape (n_rows, n_outputs)."""
+        if self.former is not None:
+            return self._ask(asked, self.former.mean, Mixture(self.parts, self.weights).mean)
         parts = zip(self.weights, self.parts, strict=True)
         return np.asarray(sum(weight * part.mean(asked) for weight, part in parts))
 
     def variance(self, asked: Rows) -> FloatArray:
         """Variance of a new label; what the parts differ by is a part of it."""
+        if self.former is not None:
+            now = Mixture(self.parts, self.weights)
+            return self._ask(asked, self.former.variance, now.variance)
         if len(self.parts) == 1:
             return self.parts[0].variance(asked)
         means = [part.mean(asked) for part in self.parts]
@@ -376,34 +366,36 @@ class Mixture:
         parts = [
             Process(domains, now.known, now.variances, now.centre, now.seed) for now in self.parts
         ]
-        return Mixture(parts, self.weights)
+        return Mixture(parts, self.weights, self)
 
-
-def seen_as(view: str) -> NDArray[np.bool_]:
-    """Which terms a view has: all, or none that sees rows in another way in all domains alike."""
-    others = {"any": (), "deviation": ("standard",), "standard": ("deviation",)}[view]
-    if view == "any":
-        return np.ones(len(TERMS), dtype=bool)
-    plain = ("linear", "near", "mean near")
-    return np.array(
-        [
-            shared != "all" or (shape not in plain and not shape.startswith(others))
-            for shared, shape in TERMS
-        ]
-    )
+    def _ask(self, asked: Rows, before: Answering, now: Answering) -> FloatArray:
+        """Rows of domains that were there before from one, and those of new ones from another."""
+        assert self.former is not None
+        new = asked.codes >= len(self.former.parts[0].domains.means)
+        if not new.any():
+            return before(asked)
+        there = now(asked.take(new))
+        found = np.empty((len(new), *there.shape[1:]))
+        found[new] = there
+        if not new.all():
+            found[~new] = before(asked.take(~new))
+        return found
 
 
 def likely_views(
-    terms: FloatArray, known: Labelled, reach: Reach
+    names: Sequence[Term], terms: FloatArray, known: Labelled, reach: Reach
 ) -> list[tuple[float, FloatArray]]:
-    """Weights of the views, and the variances of the terms in each, the likeliest first."""
+    """Weights of the views, and the variances of the terms in each, the likeliest first.
+
+    ``terms`` are the covariances of the known rows under the terms of these names.
+    """
     found = []
     tried = reach.worth_a_term(len(np.unique(known.rows.codes)))
-    can_tell = np.array([shared in tried for shared, _ in TERMS])
+    can_tell, rate = np.array([shared in tried for shared, _ in names]), rates(names)
     for view in VIEWS:
-        has = np.append(seen_as(view) & can_tell, True)
-        variances = np.zeros(len(has))
-        variances[has], loss = most_likely(terms[has[:-1]], known, free=np.flatnonzero(has)[:-1])
+        has = seen_as(view, names) & can_tell
+        variances = np.zeros(len(has) + 1)
+        variances[np.append(has, True)], loss = most_likely(terms[has], known, rate[has])
         found.append((loss, variances))
     losses = np.array([loss for loss, _ in found])
     weight = np.exp((losses.min() - losses) / _TEMPER)
@@ -414,17 +406,13 @@ def likely_views(
     return [(float(weight[i]), found[i][1]) for i in order]
 
 
-def most_likely(
-    terms: FloatArray, known: Labelled, free: IntArray | None = None
-) -> tuple[FloatArray, float]:
+def most_likely(terms: FloatArray, known: Labelled, rate: FloatArray) -> tuple[FloatArray, float]:
     """Variances of the terms and the noise, by marginal likelihood with a weak prior, and its loss.
 
-    ``free`` gives the numbers of the terms among all of them, by default the first ones.
+    ``rate`` is that of the prior on the size of each term.
     """
     n_terms, n = len(terms), len(known.y)
     n_outputs = known.y.shape[1]
-    numbers = np.arange(n_terms) if free is None else free
-    rate = _rates()[numbers]
     noise = 1 / known.weight
     stacked = terms.reshape(n_terms, -1)
 
@@ -450,13 +438,6 @@ def most_likely(
             loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 100}
         )
     return np.asarray(np.exp(found.x)), float(found.fun * n)
-
-
-def _rates() -> FloatArray:
-    """Rate of the prior on the size of each term."""
-    rates = np.array([_RATE_UNLIKE if shared == "unlike" else _RATE for shared, _ in TERMS])
-    rates[:_FREE_TERMS] = 0.0
-    return rates
 
 
 def spread_over(codes: IntArray, size: int, rng: np.random.Generator) -> IntArray:

@@ -18,7 +18,6 @@ from grada.methods._base import FittedMethod, Method, Run
 from grada.methods._process import (
     DENSE_DOMAINS,
     EXACT_ROWS,
-    TERMS,
     Domains,
     FloatArray,
     IntArray,
@@ -40,6 +39,7 @@ _TUNING_ROWS = 300
 _HIDDEN_SETS = 8
 _CLEAR_GAIN = 0.9  # of the error of ridge regression; below, the process is believed
 _UNCHECKED = 0.5  # with one source there is none to hide
+_LEAST_SHARE = 0.3  # hidden sources may be unlike the targets: some of the process is always kept
 
 
 def adapt_residuals(method: Method, data: DomainData, run: Run) -> FittedResiduals:
@@ -50,7 +50,8 @@ def adapt_residuals(method: Method, data: DomainData, run: Run) -> FittedResidua
 
     with :math:`m_u` the mean features of domain :math:`u`, known without labels, slopes :math:`s`
     that are alike in domains whose means are near each other, and effects :math:`b_u` that are
-    alike in domains near each other on the graph. Their covariances are
+    alike in domains near each other on the graph; with few features, :math:`f` has curves of each
+    that level off, and means count one by one too. The covariances of :math:`b_u` are
     :math:`(I + 4 L)^{-1}`, :math:`(I + 32 L)^{-2}` (scaled to a diagonal of one; :math:`L` the
     Laplacian over the mean degree), the latter with :math:`D + W` for :math:`L`, where neighbours
     are unlike, :math:`I + s W`, where edges are likenesses themselves, and :math:`I`, each times a
@@ -87,8 +88,8 @@ def adapt_residuals(method: Method, data: DomainData, run: Run) -> FittedResidua
     inside = np.flatnonzero(np.isin(rows.codes, around))
     some = known.take(inside[spread_over(rows.codes[inside], _TUNING_ROWS, rng)])
     reach = Reach.of(domains, around)
-    terms = np.stack([domains.term(name, reach, some.rows, some.rows) for name in TERMS])
-    views = likely_views(terms, some, reach)
+    terms = np.stack([domains.term(name, reach, some.rows, some.rows) for name in domains.terms])
+    views = likely_views(domains.terms, terms, some, reach)
     if len(known.y) > EXACT_ROWS or len(domains.means) > DENSE_DOMAINS:
         views = [(1.0, views[0][1])]  # each is solved around every domain, which takes its time
     share = _share(terms, views, some, data, rng)
@@ -120,8 +121,6 @@ class FittedResiduals(FittedMethod):
         """Values in standard units."""
         rows = Rows(flat(X), codes)
         plain = np.asarray(self.ridge.predict(rows.X), dtype=np.float64).reshape(len(X), -1)
-        if self.share == 0:
-            return plain
         return plain + self.share * (self.process.mean(rows) - plain)
 
     def confidence(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> FloatArray:
@@ -206,7 +205,7 @@ def _share(
     if total[-1] <= _CLEAR_GAIN and (errors[:, -1] < errors[:, 0]).mean() > 0.5:
         return 1.0
     clear = min((1 - float(total.min())) / (1 - _CLEAR_GAIN), 1.0)
-    return float(shares[total.argmin()]) * clear
+    return max(float(shares[total.argmin()]) * clear, _LEAST_SHARE)
 
 
 def _in_order(data: DomainData) -> IntArray:

@@ -1,15 +1,16 @@
 r"""Blends of candidates for values: shares that depend on how far a domain is from the labels.
 
-Candidate :math:`i` is expected to have the error
+A candidate is expected to have the error
 
-.. math:: \hat e_i(h) = P_{ii}^{1 - \lambda_i} \, J_i(h)^{\lambda_i}
+.. math:: \hat e_i(h) = P_{ii}^{1 - \lambda_i} \, J_i(h)^{\lambda_i} + s_i(h)
 
-times what the plain model has, :math:`h` hops from the labels, with its error :math:`P_{ii}` on
-hidden sources over the plain model's, and what a candidate that knows what it does not know, as a
-Gaussian process does, expects that to be in the targets at these hops
-(:func:`grada.selection.evidence.second_opinion`). Such an opinion is worth :math:`\lambda` = 35 %
-for candidates that spread labels over the graph, and 15 % for others, which may see what it does
-not, a curve for example.
+:math:`h` hops from the labels, with its error :math:`P_{ii}` on hidden sources, the error
+:math:`J_i` that a candidate that knows what it does not know, as a Gaussian process does, expects
+of it in the targets at these hops, as a multiple of the plain model's
+(:func:`grada.selection.targets.second_opinion`), and the error :math:`s_i` that it must have
+because its values spread too widely there (:func:`grada.selection.targets.surplus`). Such an
+opinion is worth :math:`\lambda` = 50 % for candidates that spread labels over the graph, and 15 %
+for others, which may see what it does not, a curve for example.
 
 Where no candidate knows, the log ratio on hidden sources grows by :math:`b_i (h - \bar h)` from
 their mean hops :math:`\bar h` on. The trend :math:`b_i` is the slope of that ratio over the hops of
@@ -19,12 +20,8 @@ estimate; it does not grow farther than was seen. The lead of a candidate that s
 taken to become a loss: it shrinks by 5 % a hop at most, since what comes from afar fades rather
 than misleads.
 
-Candidates that spread labels are credited with a fifth of their error when shares are found, since
-there are more labels around when none is hidden. A blend counts by what was shown without that
-credit, and one that then fails makes way for a blend that was found without it.
-
 Shares are means over draws of the hidden sources, so that a single source does not decide. Where a
-blend has more than 0.7 times the plain model's error, that model has a part in it, up to 30 %.
+blend has more than 0.8 times the plain model's error, that model has a part in it, up to a half.
 
 The settings were chosen on the zoo's tuning part and on temperatures before 2008.
 """
@@ -38,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from grada.selection.targets import InTargets
 from grada.selection.trials import MAX_HOPS, HeldOut, Trial
 
 Floats = NDArray[np.float64]
@@ -47,10 +45,10 @@ CLEARLY_SMALLER = 0.02
 #: From the first ratio on the plain model has a part in every blend: none here, and so much of it
 #: where nothing would be gained. Where little is hoped for, little is lost by it, and much if hope
 #: fails.
-_LITTLE_HOPE, _PLAIN_PART = 0.7, 0.3
+_LITTLE_HOPE, _PLAIN_PART = 0.8, 0.5
 #: How much of the log ratio of errors is what one that knows expects in the targets, for candidates
 #: that spread labels over the graph and for others; the rest is what hidden sources show.
-_OPINION = {True: 0.35, False: 0.15}
+_OPINION = {True: 0.5, False: 0.15}
 #: A share of a blend below this is noise.
 _SMALLEST_SHARE = 0.05
 #: Candidates with so many times the error of the best usable one are left out of a blend.
@@ -58,8 +56,9 @@ _HOPELESS = 3.0
 #: Pull of a blend towards equal shares: with few hidden sources the errors are known badly.
 _PULL = 0.01
 #: A domain that is hard for all candidates does not decide alone: products of errors are divided
-#: by this power of the usual error there.
-_EVENED = 0.5
+#: by this power of the usual error there; what is less than a share of the mean error is no
+#: reason to listen to a domain the more.
+_EVENED, _NOT_HARD = 0.5, 0.3
 #: Trend of the log ratio per hop before anything is seen, of candidates that spread labels over
 #: the graph and of others, and how many sources that is worth.
 _USUAL_TREND = {True: 0.15, False: 0.0}
@@ -70,9 +69,6 @@ _FADING = 0.05
 _N_DRAWS = 16
 #: Power of these means: much of what single draws speak for is chance.
 _SHARPER = 1.5
-#: Candidates that spread labels have so much of the error they show when none is hidden: there
-#: are more labels around.
-_ALL_LABELS = 0.8
 _LARGEST_LOG_RATIO = 3.0
 _HEAVY = 1e3
 #: Squared error, in standard units, that is none at all.
@@ -113,7 +109,7 @@ def blend_by_hops(
     *,
     usable: NDArray[np.bool_] | None = None,
     spreading: NDArray[np.bool_] | None = None,
-    opinion: Floats | None = None,
+    targets: InTargets | None = None,
 ) -> HopBlend:
     """The best blend at each number of hops, and the plain model where none is clearly better.
 
@@ -125,9 +121,9 @@ def blend_by_hops(
         Candidates that may have a share; the plain model always may.
     spreading : bool array of shape (n_candidates,), optional
         Candidates that spread labels over the graph; none by default.
-    opinion : array of shape (12, n_candidates), optional
-        Logs of the errors over the plain model's that one that knows expects at these hops; without
-        it, trends over the hops of the hidden sources go on.
+    targets : InTargets, optional
+        What is known of the candidates in the targets. Without an opinion of these, trends over
+        the hops of the hidden sources go on.
 
     Returns
     -------
@@ -135,9 +131,7 @@ def blend_by_hops(
     """
     if spreading is None:
         spreading = np.zeros(len(trials), dtype=bool)
-    hidden = _Hidden(*_by_domain(trials), opinion)
-    size = np.sqrt(np.where(spreading, _ALL_LABELS, 1.0))
-    hope = size[:, None] * size
+    hidden = _Hidden(*_by_domain(trials), targets)
     n_hops, rng = int(MAX_HOPS), np.random.default_rng(0)
     expected = hidden.expected(spreading)
     draws = [hidden.draw(rng).expected(spreading) for _ in range(_N_DRAWS)]
@@ -145,19 +139,14 @@ def blend_by_hops(
     shares[:, 0] = 1.0
     for level in range(n_hops):
         shown = expected[level]
-        # What is hoped for with more labels decides about shares, not about whether to adapt: a
-        # blend that owes its shares to hope, and is not good enough without, makes way for one
-        # that does not.
-        for credit in (hope, np.ones(1)):
-            if _times_plain(blend(shown * credit, usable=usable), shown) > 1 - CLEARLY_SMALLER:
-                continue
-            drawn = [blend(each[level] * credit, usable=usable) for each in draws]
-            found = _without_crumbs(_add_up(np.mean(drawn, axis=0) ** _SHARPER))
-            reached = _times_plain(found, shown)
-            if reached <= 1 - CLEARLY_SMALLER:
-                shares[level] = _with_plain(found, _plain_part(reached))
-                ratio[level] = _times_plain(shares[level], shown)
-                break
+        if _times_plain(blend(shown, usable=usable), shown) > 1 - CLEARLY_SMALLER:
+            continue
+        drawn = [blend(each[level], usable=usable) for each in draws]
+        found = _without_crumbs(_add_up(np.mean(drawn, axis=0) ** _SHARPER))
+        reached = _times_plain(found, shown)
+        if reached <= 1 - CLEARLY_SMALLER:
+            shares[level] = _with_plain(found, _plain_part(reached))
+            ratio[level] = _times_plain(shares[level], shown)
     return HopBlend(shares, ratio)
 
 
@@ -249,19 +238,19 @@ def _plain_part(ratio: float) -> float:
 
 @dataclass(frozen=True)
 class _Hidden:
-    """Errors in hidden sources, see :func:`_by_domain`, and an opinion of the targets."""
+    """Errors in hidden sources, see :func:`_by_domain`, and what is known of the targets."""
 
     products: Floats
     count: Floats
     hops: Floats
-    opinion: Floats | None
+    targets: InTargets | None
 
     def draw(self, rng: np.random.Generator) -> _Hidden:
         """As many of the sources, some of them several times."""
         times = rng.multinomial(len(self.count), np.full(len(self.count), 1 / len(self.count)))
         some = times > 0
         count = (self.count * times)[some]
-        return _Hidden(self.products[some], count, self.hops[some], self.opinion)
+        return _Hidden(self.products[some], count, self.hops[some], self.targets)
 
     def expected(self, spreading: NDArray[np.bool_]) -> Floats:
         """Expected products of errors at one, two, ... hops, shape (12, n, n)."""
@@ -269,10 +258,13 @@ class _Hidden:
         mean = np.tensordot(weight, _evened(self.products, weight), axes=1)
         errors = np.diag(mean) + _NO_ERROR
         lead = np.log(errors / errors[0])
-        if self.opinion is None:
+        opinion = None if self.targets is None else self.targets.opinion
+        if opinion is None:
             grown = self._grown_by_trend(spreading, lead, weight)
         else:
-            grown = np.where(spreading, _OPINION[True], _OPINION[False]) * (self.opinion - lead)
+            grown = np.where(spreading, _OPINION[True], _OPINION[False]) * (opinion - lead)
+        if self.targets is not None:
+            grown = grown + np.log1p(self.targets.surplus / (errors * np.exp(grown)))
         size = np.exp(grown / 2)
         expected: Floats = mean * size[:, :, None] * size[:, None, :]
         return expected
@@ -281,8 +273,7 @@ class _Hidden:
         """What is added to the logs of the errors at one, two, ... hops, shape (12, n)."""
         usual = np.where(spreading, _USUAL_TREND[True], _USUAL_TREND[False])
         slope = _trend(self.products, self.count, self.hops, usual)
-        with_all = lead + np.log(np.where(spreading, _ALL_LABELS, 1.0))
-        lead = np.where(spreading, np.minimum(with_all, 0.0), 0.0)
+        lead = np.where(spreading, np.minimum(lead, 0.0), 0.0)
         all_grown = np.empty((int(MAX_HOPS), len(lead)))
         for level in range(len(all_grown)):
             # A trend that is only thought likely is no lead near the labels: not nearer than seen.
@@ -315,7 +306,9 @@ def _by_domain(trials: Sequence[Trial]) -> tuple[Floats, Floats, Floats]:
 
 def _evened(products: Floats, weight: Floats) -> Floats:
     """Products of errors, less uneven over the domains."""
-    usual = np.log(np.einsum("daa->da", products) + _NO_ERROR).mean(axis=1)
+    errors = np.einsum("daa->da", products)
+    floor = _NOT_HARD * float((weight @ errors).mean()) + _NO_ERROR
+    usual = np.log(errors + floor).mean(axis=1)
     scale = np.exp(_EVENED * (usual - weight @ usual))
     evened: Floats = products / scale[:, None, None]
     return evened

@@ -26,7 +26,6 @@ from grada.selection.evidence import (
     hidden_lead,
     lead_interval,
     output_of,
-    second_opinion,
     target_hops,
     weights_of,
 )
@@ -39,6 +38,7 @@ from grada.selection.portfolio import (
     treats_domains_alike,
 )
 from grada.selection.scores import LabelFree
+from grada.selection.targets import InTargets
 from grada.selection.trials import HeldOut, Trial
 
 Floats = NDArray[np.float64]
@@ -199,7 +199,7 @@ def _choose_regressor(trials: Sequence[Trial], lens: LabelFree) -> Choice:
         tested,
         usable=~wild & ~lacking & (alike | (not trials[0].held_out.within)),
         spreading=spreading,
-        opinion=second_opinion(tested, lens),
+        targets=InTargets.of(tested, lens),
     )
     errors = hidden_errors(tested)
     rank = {trial.name: float(error) for trial, error in zip(tested, errors, strict=True)}

@@ -33,15 +33,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grada.selection.scores import LabelFree, consensus
-from grada.selection.trials import MAX_HOPS, HeldOut, Trial, hops_from
+from grada.selection.trials import HeldOut, Trial, hops_from
 
 Floats = NDArray[np.float64]
 
 #: Scores that speak about the accuracy in a domain, in the order of the weights.
 CLASS_SCORES = ("agreement", "contact", "smoothness", "balance")
 _CUT = 0.02
-#: Squared error, in standard units, that is none at all.
-_NO_ERROR = 1e-12
 
 
 @dataclass(frozen=True)
@@ -252,46 +250,6 @@ def disagreement(trials: Sequence[Trial], lens: LabelFree) -> tuple[Floats, Floa
     in_targets = np.stack([lens.per_target(each) for each in apart])
     hidden = np.stack([trial.held_out.output for trial in trials if trial.held_out is not None])
     return in_targets, consensus(hidden, "regression").mean(axis=1)
-
-
-def second_opinion(trials: Sequence[Trial], lens: LabelFree) -> Floats | None:
-    r"""What one that knows what it does not know thinks of all candidates, in the targets.
-
-    A candidate :math:`p` with predictions :math:`f_p` that says itself which squared error
-    :math:`v_p` it expects also expects an error of others, :math:`v_p + |f_i - f_p|^2`. Hidden
-    sources show what candidates did where labels were hidden; this is about the targets
-    themselves, from all labels.
-
-    Parameters
-    ----------
-    trials : sequence of Trial
-        With sources hidden, the plain model first.
-    lens : LabelFree
-
-    Returns
-    -------
-    array of shape (12, n_candidates), optional
-        Logs of the expected errors over the plain model's in targets at one, two, ... hops - where
-        there are none, at the nearest number of hops that some have. None if no candidate knows.
-    """
-    judge = next((trial for trial in trials if trial.doubt is not None), None)
-    if judge is None or judge.doubt is None:
-        return None
-    level, steps = np.clip(target_hops(lens), 1, MAX_HOPS), np.arange(1, MAX_HOPS + 1)
-    present = np.unique(level)
-    nearest = np.abs(steps[:, None] - present).argmin(axis=1)
-    expected = np.empty((len(present), len(trials)))
-    for column, trial in enumerate(trials):
-        missed = lens.per_target(judge.doubt + _apart(output_of(trial), output_of(judge)))
-        expected[:, column] = [missed[level == at].mean() for at in present]
-    logs: Floats = np.log(expected[nearest] + _NO_ERROR)
-    return logs - logs[:, :1]
-
-
-def _apart(output: Floats, other: Floats) -> Floats:
-    """Squared difference of the predictions for each row, over the outputs."""
-    apart: Floats = ((output - other) ** 2).sum(axis=1)
-    return apart
 
 
 def target_hops(lens: LabelFree) -> Floats:
