@@ -47,6 +47,7 @@ _FEW_FEATURES = 12
 _FREE_TERMS = 2  # the first ones, which say nothing of the domains
 _RATE = 2.0  # of the exponential prior on the size of the other terms: breaks ties, no more
 _RATE_UNLIKE = 10.0  # neighbours are seldom unlike: labels have to say so clearly
+_RATE_SINGLE = 4.0  # one of many means fits by chance now and then
 
 
 def terms_of(n_features: int) -> tuple[Term, ...]:
@@ -79,6 +80,7 @@ def seen_as(view: str, terms: Sequence[Term]) -> NDArray[np.bool_]:
 def rates(terms: Sequence[Term]) -> FloatArray:
     """Rate of the prior on the size of each term."""
     found = np.array([_RATE_UNLIKE if shared == "unlike" else _RATE for shared, _ in terms])
+    found[[shape.startswith("mean of") for _, shape in terms]] = _RATE_SINGLE
     found[:_FREE_TERMS] = 0.0
     return found
 
