@@ -139,9 +139,6 @@ class Domains:
             return np.asarray((a.X - m_a) @ (b.X - m_b).T / n_features)
         if shape == "mean linear":
             return np.asarray(m_a @ m_b.T / n_features)
-        if shape.startswith("mean of"):
-            number = int(shape.removeprefix("mean of"))
-            return np.outer(m_a[:, number], m_b[:, number])
         if shape == "mean near":
             return _near(m_a, m_b, 2 * self.scales["mean"])
         if shape == "deviation linear by mean":
@@ -280,7 +277,6 @@ class Process:
             "standard linear": self.domains.frame.transform(*rows),
         }
         size = {shape: (part**2).sum(axis=1) / n_features for shape, part in seen.items()}
-        size |= {f"mean of {number}": mean**2 for number, mean in enumerate(means.T)}
         size["each bent"] = bent_size(rows.X)
         terms = zip(self.domains.terms, self.variances, strict=False)
         one = np.ones(len(rows.codes))

@@ -51,7 +51,7 @@ def adapt_residuals(method: Method, data: DomainData, run: Run) -> FittedResidua
     with :math:`m_u` the mean features of domain :math:`u`, known without labels, slopes :math:`s`
     that are alike in domains whose means are near each other, and effects :math:`b_u` that are
     alike in domains near each other on the graph; with few features, :math:`f` has curves of each
-    that level off, and means count one by one too. The covariances of :math:`b_u` are
+    that level off. The covariances of :math:`b_u` are
     :math:`(I + 4 L)^{-1}`, :math:`(I + 32 L)^{-2}` (scaled to a diagonal of one; :math:`L` the
     Laplacian over the mean degree), the latter with :math:`D + W` for :math:`L`, where neighbours
     are unlike, :math:`I + s W`, where edges are likenesses themselves, and :math:`I`, each times a

@@ -47,20 +47,14 @@ _FEW_FEATURES = 12
 _FREE_TERMS = 2  # the first ones, which say nothing of the domains
 _RATE = 2.0  # of the exponential prior on the size of the other terms: breaks ties, no more
 _RATE_UNLIKE = 10.0  # neighbours are seldom unlike: labels have to say so clearly
-_RATE_SINGLE = 4.0  # one of many means fits by chance now and then
 
 
 def terms_of(n_features: int) -> tuple[Term, ...]:
     """All terms with so many features.
 
-    Few features are looked at one by one too: curves of each that level off, and levels of the
-    domains that follow the mean of one. Among few domains the right mean is hard to find as long
-    as all have to be as important.
+    Few features are looked at one by one too, for curves of each that level off.
     """
-    if n_features > _FEW_FEATURES:
-        return TERMS
-    means = [("all", f"mean of {number}") for number in range(n_features)]
-    return (*TERMS, ("all", "each bent"), *means)
+    return TERMS if n_features > _FEW_FEATURES else (*TERMS, ("all", "each bent"))
 
 
 def seen_as(view: str, terms: Sequence[Term]) -> NDArray[np.bool_]:
@@ -80,7 +74,6 @@ def seen_as(view: str, terms: Sequence[Term]) -> NDArray[np.bool_]:
 def rates(terms: Sequence[Term]) -> FloatArray:
     """Rate of the prior on the size of each term."""
     found = np.array([_RATE_UNLIKE if shared == "unlike" else _RATE for shared, _ in terms])
-    found[[shape.startswith("mean of") for _, shape in terms]] = _RATE_SINGLE
     found[:_FREE_TERMS] = 0.0
     return found
 
