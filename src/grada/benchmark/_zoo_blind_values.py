@@ -1,4 +1,4 @@
-"""Regression tasks for a blind test: each one is what a user of some field could bring."""
+"""Regression tasks of an earlier blind test: what users of some field could bring."""
 
 from __future__ import annotations
 

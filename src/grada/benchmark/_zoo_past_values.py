@@ -1,4 +1,4 @@
-"""Regression tasks that nobody who tunes may look at. All have noise."""
+"""Regression tasks that were unseen for long and have been looked at since. All have noise."""
 
 from __future__ import annotations
 
