@@ -147,12 +147,22 @@ def test_values_that_spread_too_widely_in_the_targets_are_errors_there():
     found = blend_by_hops(trials, targets=InTargets(None, surplus))
     assert (found.shares[:3, 1] > 0.9).all()
     assert (found.shares[3:, 0] == 1).all()
-    # The plain model may be the one that goes too far.
-    worse = alike(tried([1, 1, 1], [1.2, 1.2, 1.2]))
-    found = blend_by_hops(worse, targets=InTargets(None, surplus[:, ::-1]))
-    assert (found.shares[:3, 0] == 1).all()
-    assert (found.shares[3:, 1] > 0.9).all()
-    np.testing.assert_allclose(found.ratio[3:], 1.2 / 2, rtol=1e-6)
+
+
+def test_a_plain_model_that_spreads_too_widely_is_left_for_one_with_a_lead_only():
+    surplus = np.zeros((12, 3))
+    surplus[:, :2] = 1.0
+    worse = alike(tried([1, 1, 1], [0.7, 0.7, 0.7], [1.2, 1.2, 1.2]))
+    found = blend_by_hops(worse, targets=InTargets(None, surplus))
+    # The second spreads as widely as the plain model, and the third has no lead: no blend of both
+    # is left for its sake, nor is the plain model.
+    assert (found.shares[:, 1] > 0.9).all()
+    leads = alike(tried([1, 1, 1], [0.7, 0.7, 0.7], [0.8, 0.8, 0.8]))
+    assert (blend_by_hops(leads).shares[:, 1] > 0.9).all()
+    found = blend_by_hops(leads, targets=InTargets(None, surplus))
+    assert (found.shares[:, 2] > 0.9).all()
+    alone = blend_by_hops(worse[::2], targets=InTargets(None, surplus[:, ::2]))
+    assert (alone.shares[:, 0] == 1).all()
 
 
 def test_where_little_is_hoped_for_the_plain_model_keeps_a_part():

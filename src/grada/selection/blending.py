@@ -133,21 +133,30 @@ def blend_by_hops(
         spreading = np.zeros(len(trials), dtype=bool)
     hidden = _Hidden(*_by_domain(trials), targets)
     n_hops, rng = int(MAX_HOPS), np.random.default_rng(0)
-    expected = hidden.expected(spreading)
-    draws = [hidden.draw(rng).expected(spreading) for _ in range(_N_DRAWS)]
+    drawn = [hidden.draw(rng) for _ in range(_N_DRAWS)]
+    expected, lead = (each.expected(spreading) for each in (hidden, hidden.unspread()))
+    of_draws = [each.expected(spreading) for each in drawn]
+    lead_of_draws = [each.unspread().expected(spreading) for each in drawn]
     shares, ratio = np.zeros((n_hops, len(trials))), np.ones(n_hops)
     shares[:, 0] = 1.0
     for level in range(n_hops):
-        shown = expected[level]
-        if _times_plain(blend(shown, usable=usable), shown) > 1 - CLEARLY_SMALLER:
-            continue
-        drawn = [blend(each[level], usable=usable) for each in draws]
-        found = _without_crumbs(_add_up(np.mean(drawn, axis=0) ** _SHARPER))
-        reached = _times_plain(found, shown)
-        if reached <= 1 - CLEARLY_SMALLER:
-            shares[level] = _with_plain(found, _plain_part(reached))
-            ratio[level] = _times_plain(shares[level], shown)
+        # That its values spread too widely is no reason to leave the plain model: a line may be
+        # right all the same. It tells those apart that lead without it.
+        for shown, draws in ((expected, of_draws), (lead, lead_of_draws)):
+            found = _shares_of([each[level] for each in draws], usable)
+            reached = [_times_plain(found, each[level]) for each in (expected, lead)]
+            if max(reached) <= 1 - CLEARLY_SMALLER:
+                part = _plain_part(_times_plain(found, shown[level]))
+                shares[level] = _with_plain(found, part)
+                ratio[level] = _times_plain(shares[level], shown[level])
+                break
     return HopBlend(shares, ratio)
+
+
+def _shares_of(draws: Sequence[Floats], usable: NDArray[np.bool_] | None) -> Floats:
+    """Shares over draws of the hidden sources."""
+    mean = np.mean([blend(each, usable=usable) for each in draws], axis=0)
+    return _without_crumbs(_add_up(mean**_SHARPER))
 
 
 def blended_held_out(trials: Sequence[Trial], blended: HopBlend) -> HeldOut:
@@ -251,6 +260,13 @@ class _Hidden:
         some = times > 0
         count = (self.count * times)[some]
         return _Hidden(self.products[some], count, self.hops[some], self.targets)
+
+    def unspread(self) -> _Hidden:
+        """The same, without what is known of how widely values spread."""
+        if self.targets is None:
+            return self
+        none = np.zeros_like(self.targets.surplus)
+        return replace(self, targets=self.targets._replace(surplus=none))
 
     def expected(self, spreading: NDArray[np.bool_]) -> Floats:
         """Expected products of errors at one, two, ... hops, shape (12, n, n)."""
