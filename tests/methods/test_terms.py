@@ -74,7 +74,7 @@ def steps(seed):
 
 def test_curves_in_single_features_are_found_among_others(monkeypatch):
     data, missed = steps(0)
-    fitted = adapt_residuals(None, data, RUN)
-    assert missed(fitted) < 0.5 * missed(Plain().adapt(data, RUN))
+    with_curves = missed(adapt_residuals(None, data, RUN))
+    assert with_curves < 0.5 * missed(Plain().adapt(data, RUN))
     monkeypatch.setattr(_process, "terms_of", lambda n_features: TERMS)
-    assert missed(fitted) < 0.7 * missed(adapt_residuals(None, data, RUN))
+    assert with_curves < 0.7 * missed(adapt_residuals(None, data, RUN))
