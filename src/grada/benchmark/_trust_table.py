@@ -312,7 +312,7 @@ with classes were looked at twice.
     by a little (0.292). These means had gained on generated tasks, and nothing on temperatures
     before 2008, and were given up;
 11. that a candidate whose values spread less has to lead the plain model without that too was
-    prompted by the largest harm (355 %, fund returns) in a first run of the sealed tasks. After it
-    only these, and the tasks with a share of other candidates than plain, propagation and gradual,
+    prompted by the largest harm (fund returns) in a first run of the sealed tasks. After it only
+    these, and the tasks with a share of other candidates than plain, propagation and gradual,
     were run again.
 """

@@ -15,39 +15,6 @@ from grada.datasets import Task
 _task = partial(parts.build, kind="regression")
 
 
-def _count(low: int, high: int, rng: Rng) -> int:
-    """A whole number, both ends included."""
-    return int(rng.integers(low, high + 1))
-
-
-def _some(n: int, low: float, high: float, rng: Rng) -> Codes:
-    """A random share of the domains, between the two."""
-    return parts.scattered(n, round(n * rng.uniform(low, high)), rng)
-
-
-def _lowest(amount: Floats, low: float, high: float, rng: Rng) -> Codes:
-    """The domains with the lowest amounts: a share of them between the two."""
-    chosen: Codes = np.argsort(amount)[: round(len(amount) * rng.uniform(low, high))]
-    return chosen
-
-
-def _chance(chance: float, domain: Codes, rng: Rng) -> Floats:
-    """A column of ones, with this chance, and zeros."""
-    return (rng.random(len(domain)) < chance).astype(float)
-
-
-def _slopes(n_features: int, n_useful: int, rng: Rng) -> Floats:
-    """Slopes of either sign and of about the same size; the columns after the useful have none."""
-    slopes = np.zeros(n_features)
-    slopes[:n_useful] = rng.choice([-1.0, 1.0], n_useful) * rng.uniform(0.3, 0.9, n_useful)
-    return slopes
-
-
-def _measured(signal: Floats, rng: Rng, low: float = 2.0, high: float = 5.0) -> Floats:
-    """The signal and normal noise, smaller by a ratio between the two."""
-    return parts.noisy(signal, rng.uniform(low, high), rng)
-
-
 def _rewired(weights: Floats, share: float, rng: Rng) -> Floats:
     """Each edge has this chance to lose one end, and to get any other domain in its place."""
     n = len(weights)
@@ -76,21 +43,21 @@ def _spokes(n_spokes: Codes) -> tuple[Floats, Codes]:
 
 def _suburb_prices(name: str, rng: Rng) -> Task:
     """Flats are sold by size, and a square metre costs more in some parts of the town."""
-    n = _count(28, 50, rng)
+    n = parts.count(28, 50, rng)
     weights, place = parts.places(n, rng)
     price = np.exp(rng.uniform(0.15, 0.5) * parts.field(place, rng)[:, 0])
     domain = parts.rows(n, (15, 80), rng)
     X = parts.normal(domain, 5, rng)
     X[:, 0] = np.exp(0.4 * X[:, 0])  # size
-    X[:, 1] = _chance(0.3, domain, rng)  # a balcony
+    X[:, 1] = parts.chance(0.3, domain, rng)  # a balcony
     signal = price[domain] * X[:, 0] + X @ [0.0, 0.15, -0.1, 0.0, 0.0]
-    y = _measured(signal, rng)
-    return _task(name, X, y, domain, weights, _some(n, 0.3, 0.5, rng), rng, "suburb")
+    y = parts.measured(signal, rng)
+    return _task(name, X, y, domain, weights, parts.some(n, 0.3, 0.5, rng), rng, "suburb")
 
 
 def _ore_grades(name: str, rng: Rng) -> Task:
     """Drill holes in three dimensions: only the middle of the field has been assayed."""
-    n = _count(34, 48, rng)
+    n = parts.count(34, 48, rng)
     place = rng.random((n, 3)) * [1.0, 1.0, 0.4]
     ore = parts.field(place, rng)[:, 0]
     domain = parts.rows(n, (15, 45), rng)
@@ -98,31 +65,31 @@ def _ore_grades(name: str, rng: Rng) -> Task:
     X[:, 0] += 0.5 * ore[domain]  # a faint sign of the ore
     signal = 0.7 * ore[domain] + X @ [0.3, 0.4, -0.2, 0.0, 0.0, 0.0]
     y = signal + 0.25 * rng.standard_t(3, size=len(domain))
-    sources = _lowest(np.linalg.norm(place - place.mean(axis=0), axis=1), 0.3, 0.45, rng)
+    sources = parts.lowest(np.linalg.norm(place - place.mean(axis=0), axis=1), 0.3, 0.45, rng)
     return _task(name, X, y, domain, parts.near(place, 0.3), sources, rng, "drill hole")
 
 
 def _hub_airports(name: str, rng: Rng) -> Task:
     """Delays at small airports follow those at their hub; only the hubs report."""
-    n_hubs = _count(4, 6, rng)
+    n_hubs = parts.count(4, 6, rng)
     weights, hub = _spokes(rng.integers(4, 8, n_hubs))
     n = len(hub)
     level = rng.uniform(0.3, 1.0) * rng.normal(size=n_hubs)[hub] + 0.2 * rng.normal(size=n)
     sizes = np.where(np.arange(n) < n_hubs, 120, rng.integers(15, 40, n))
     domain = np.repeat(np.arange(n), sizes)
     X = parts.normal(domain, 5, rng)
-    X[:, 4] = _chance(0.2, domain, rng)  # snow
+    X[:, 4] = parts.chance(0.2, domain, rng)  # snow
     signal = level[domain] + 0.5 * np.maximum(X[:, 0], 0) + X @ [0.0, 0.3, 0.2, 0.0, 0.8]
-    y = _measured(signal, rng)
+    y = parts.measured(signal, rng)
     return _task(name, X, y, domain, weights, range(n_hubs), rng, "airport")
 
 
 def _orchards_and_presses(name: str, rng: Rng) -> Task:
     """A press mixes apples of some orchards, by known shares; only the orchards were tested."""
-    n_orchards, n_presses = _count(16, 26, rng), _count(8, 14, rng)
+    n_orchards, n_presses = parts.count(16, 26, rng), parts.count(8, 14, rng)
     share = np.zeros((n_presses, n_orchards))
     for press in share:
-        bought = parts.scattered(n_orchards, _count(2, 4, rng), rng)
+        bought = parts.scattered(n_orchards, parts.count(2, 4, rng), rng)
         press[bought] = rng.dirichlet(np.full(len(bought), 3.0))
     sweet = rng.normal(size=n_orchards)
     level = np.r_[sweet, share @ sweet + 0.15 * rng.normal(size=n_presses)]
@@ -131,13 +98,13 @@ def _orchards_and_presses(name: str, rng: Rng) -> Task:
     weights = np.maximum(weights, weights.T)
     domain = parts.rows(len(weights), (15, 60), rng)
     X = parts.normal(domain, 4, rng)
-    y = _measured(0.8 * level[domain] + X @ _slopes(4, 3, rng), rng)
+    y = parts.measured(0.8 * level[domain] + X @ parts.slopes(4, 3, rng), rng)
     return _task(name, X, y, domain, weights, range(n_orchards), rng, "grower")
 
 
 def _next_year_yields(name: str, rng: Rng) -> Task:
     """Regions keep their level, each year has its weather, and the last two years are not known."""
-    n_years, n_regions = _count(5, 8, rng), 6
+    n_years, n_regions = parts.count(5, 8, rng), 6
     weights = parts.product(parts.chain(n_years), parts.places(n_regions, rng)[0])
     year, region = np.divmod(np.arange(n_years * n_regions), n_regions)
     weather = rng.normal(size=n_years)[year]
@@ -146,7 +113,7 @@ def _next_year_yields(name: str, rng: Rng) -> Task:
     X = parts.normal(domain, 6, rng)
     X[:, 0] += weather[domain]  # rain
     signal = level[domain] + X @ [0.4, 0.5, -0.3, 0.2, 0.0, 0.0] - 0.1 * X[:, 0] ** 2
-    y = _measured(signal, rng)
+    y = parts.measured(signal, rng)
     sources = np.flatnonzero(year < n_years - 2)
     return _task(name, X, y, domain, weights, sources, rng, "year and region")
 
@@ -154,7 +121,7 @@ def _next_year_yields(name: str, rng: Rng) -> Task:
 def _mountain_huts(name: str, rng: Rng) -> Task:
     """Snow lies above a line, which each valley has for itself; some huts are in no valley."""
     sizes = rng.integers(4, 9, 4)
-    n_alone = _count(4, 7, rng)
+    n_alone = parts.count(4, 7, rng)
     weights = parts.with_alone(parts.apart(*map(parts.chain, sizes.tolist())), n_alone)
     n = len(weights)
     line = np.r_[np.repeat(rng.normal(size=4), sizes), rng.normal(size=n_alone)]
@@ -163,33 +130,33 @@ def _mountain_huts(name: str, rng: Rng) -> Task:
     X = parts.normal(domain, 4, rng)
     X[:, 0] = height[domain] + 0.4 * X[:, 0]
     signal = np.logaddexp(0, 2 * (X[:, 0] - 0.7 * line[domain])) + X @ [0.0, 0.4, 0.2, 0.0]
-    y = _measured(signal, rng)
-    return _task(name, X, y, domain, weights, _some(n, 0.3, 0.5, rng), rng, "hut")
+    y = parts.measured(signal, rng)
+    return _task(name, X, y, domain, weights, parts.some(n, 0.3, 0.5, rng), rng, "hut")
 
 
 def _greenhouse_bays(name: str, rng: Rng) -> Task:
     """Two rows of bays: warm bays are dry ones. Both warmth and moisture are to be told."""
-    weights, place = parts.grid(2, _count(11, 18, rng))
+    weights, place = parts.grid(2, parts.count(11, 18, rng))
     n = len(weights)
     amount = rng.uniform(0.3, 0.9) * parts.field(place * [0.2, 1.0], rng, 2, width=0.2)
     level = np.column_stack([amount[:, 0], 0.5 * amount[:, 1] - 0.7 * amount[:, 0]])
     domain = parts.rows(n, (20, 50), rng)
     X = parts.normal(domain, 5, rng)
-    slopes = np.column_stack([_slopes(5, 3, rng), _slopes(5, 4, rng)])
-    y = _measured(level[domain] + X @ slopes, rng)
-    return _task(name, X, y, domain, weights, _some(n, 0.25, 0.45, rng), rng, "bay")
+    slopes = np.column_stack([parts.slopes(5, 3, rng), parts.slopes(5, 4, rng)])
+    y = parts.measured(level[domain] + X @ slopes, rng)
+    return _task(name, X, y, domain, weights, parts.some(n, 0.25, 0.45, rng), rng, "bay")
 
 
 def _mistyped_routes(name: str, rng: Rng) -> Task:
     """Villages along roads share prices, but part of the list of roads is wrong."""
-    n = _count(32, 50, rng)
+    n = parts.count(32, 50, rng)
     roads, place = parts.places(n, rng)
     level = 0.7 * parts.field(place, rng)[:, 0] + 0.15 * rng.normal(size=n)
     domain = parts.rows(n, (15, 50), rng)
     X = parts.normal(domain, 6, rng)
-    y = _measured(level[domain] + X @ _slopes(6, 3, rng), rng)
+    y = parts.measured(level[domain] + X @ parts.slopes(6, 3, rng), rng)
     weights = _rewired(roads, rng.uniform(0.2, 0.6), rng)
-    return _task(name, X, y, domain, weights, _some(n, 0.3, 0.5, rng), rng, "village")
+    return _task(name, X, y, domain, weights, parts.some(n, 0.3, 0.5, rng), rng, "village")
 
 
 # The law changes.
@@ -197,14 +164,14 @@ def _mistyped_routes(name: str, rng: Rng) -> Task:
 
 def _software_forks(name: str, rng: Rng) -> Task:
     """Run times of a program and its forks: slopes drift from fork to fork; old ones are known."""
-    n = _count(22, 40, rng)
+    n = parts.count(22, 40, rng)
     weights = parts.random_tree(n, rng)
     change = parts.inherited(weights, 0.25, rng, 3)
     age = nx.single_source_shortest_path_length(nx.from_numpy_array(weights), 0)
     domain = parts.rows(n, (25, 60), rng)
     X = parts.normal(domain, 6, rng)
     slopes = np.array([1.0, 0.4, -0.5]) + change
-    y = _measured((slopes[domain] * X[:, :3]).sum(axis=1) + 0.2 * X[:, 3], rng)
+    y = parts.measured((slopes[domain] * X[:, :3]).sum(axis=1) + 0.2 * X[:, 3], rng)
     order = np.array([age[node] for node in range(n)], dtype=float)
     sources = parts.clustered(weights, order, round(n * rng.uniform(0.25, 0.45)))
     return _task(name, X, y, domain, weights, sources, rng, "fork")
@@ -212,7 +179,7 @@ def _software_forks(name: str, rng: Rng) -> Task:
 
 def _clay_and_sand(name: str, rng: Rng) -> Task:
     """Water helps on sand, and feed helps on clay; one column of the soil tells which it is."""
-    weights, place = parts.grid(_count(4, 6, rng), _count(5, 8, rng))
+    weights, place = parts.grid(parts.count(4, 6, rng), parts.count(5, 8, rng))
     n = len(weights)
     sand = parts.field(place, rng)[:, 0] > 0
     domain = parts.rows(n, (20, 60), rng)
@@ -221,19 +188,19 @@ def _clay_and_sand(name: str, rng: Rng) -> Task:
     signal = np.where(
         sand[domain], X @ [0.9, 0.2, 0.3, 0, 0, 0, 0], X @ [0.1, 0.8, 0.3, 0, 0, 0, 0]
     )
-    y = _measured(signal, rng)
-    return _task(name, X, y, domain, weights, _some(n, 0.2, 0.45, rng), rng, "field")
+    y = parts.measured(signal, rng)
+    return _task(name, X, y, domain, weights, parts.some(n, 0.2, 0.45, rng), rng, "field")
 
 
 def _tunnel_sections(name: str, rng: Rng) -> Task:
     """Rock changes slowly through a tunnel; only the first and the last section were tested."""
-    n = _count(14, 32, rng)
+    n = parts.count(14, 32, rng)
     way = np.linspace(-1.0, 1.0, n)
     domain = parts.rows(n, (40, 100), rng)
     X = parts.normal(domain, 4, rng)
     here = way[domain]
     level, slope = rng.uniform(0.3, 1.2) * here, 0.8 + rng.uniform(-0.6, 0.6) * here
-    y = _measured(level + slope * X[:, 0] + X @ [0.0, 0.4, -0.3, 0.0], rng)
+    y = parts.measured(level + slope * X[:, 0] + X @ [0.0, 0.4, -0.3, 0.0], rng)
     return _task(name, X, y, domain, parts.chain(n), [0, n - 1], rng, "section")
 
 
@@ -244,16 +211,16 @@ def _gas_by_week(name: str, rng: Rng) -> Task:
     domain = parts.rows(n, (20, 60), rng)
     X = parts.normal(domain, 4, rng)
     X[:, 0] = 9 - 9 * winter[domain] + 4 * X[:, 0]  # degrees
-    X[:, 1] = _chance(2 / 7, domain, rng)  # weekend
+    X[:, 1] = parts.chance(2 / 7, domain, rng)  # weekend
     slope = 1 + rng.uniform(0.1, 0.7) * winter[domain]
     signal = slope * np.maximum(15 - X[:, 0], 0) / 10 + X @ [0.0, -0.3, 0.2, 0.0]
-    y = _measured(signal, rng)
-    return _task(name, X, y, domain, parts.ring(n), _some(n, 0.2, 0.45, rng), rng, "fortnight")
+    y = parts.measured(signal, rng)
+    return _task(name, X, y, domain, parts.ring(n), parts.some(n, 0.2, 0.45, rng), rng, "fortnight")
 
 
 def _battery_ageing(name: str, rng: Rng) -> Task:
     """Old cells lose charge faster and suffer more from cold; only young ages were measured."""
-    n = _count(15, 26, rng)
+    n = parts.count(15, 26, rng)
     age = np.linspace(0.0, 1.0, n)
     domain = parts.rows(n, (20, 60), rng)
     X = parts.normal(domain, 5, rng)
@@ -261,23 +228,23 @@ def _battery_ageing(name: str, rng: Rng) -> Task:
     X[:, 1] = np.exp(old) + 0.3 * X[:, 1]  # resistance
     loss = old + rng.uniform(0.0, 2.0) * np.maximum(old - 0.4, 0) ** 2
     signal = -loss + (0.2 + 0.4 * old) * X[:, 0] + X @ [0.0, 0.0, 0.3, 0.1, 0.0]
-    y = _measured(signal, rng)
-    return _task(name, X, y, domain, parts.chain(n), _lowest(age, 0.4, 0.6, rng), rng, "age")
+    y = parts.measured(signal, rng)
+    return _task(name, X, y, domain, parts.chain(n), parts.lowest(age, 0.4, 0.6, rng), rng, "age")
 
 
 def _marks_on_a_curve(name: str, rng: Rng) -> Task:
     """Classes differ in what pupils know, but each teacher spreads marks around the same mean."""
-    n = _count(24, 40, rng)
+    n = parts.count(24, 40, rng)
     domain = parts.rows(n, (15, 35), rng)
     X = parts.normal(domain, 5, rng) * rng.uniform(0.7, 1.4, n)[domain, None]
     X += rng.uniform(0.3, 1.2) * rng.normal(size=(n, 5))[domain]
-    work = _measured(X @ _slopes(5, 4, rng), rng, 3.0, 6.0)
+    work = parts.measured(X @ parts.slopes(5, 4, rng), rng, 3.0, 6.0)
     y = np.empty_like(work)
     for group in range(n):
         inside = domain == group
         y[inside] = (work[inside] - work[inside].mean()) / work[inside].std()
     return _task(
-        name, X, y, domain, parts.small_world(n, rng), _some(n, 0.15, 0.4, rng), rng, "class"
+        name, X, y, domain, parts.small_world(n, rng), parts.some(n, 0.15, 0.4, rng), rng, "class"
     )
 
 
@@ -286,7 +253,7 @@ def _marks_on_a_curve(name: str, rng: Rng) -> Task:
 
 def _freight_units(name: str, rng: Rng) -> Task:
     """Depots of four countries: some weigh in pounds, some drive miles, and nobody noted which."""
-    weights, country = parts.communities(4, _count(6, 9, rng), rng)
+    weights, country = parts.communities(4, parts.count(6, 9, rng), rng)
     n = len(weights)
     pounds, miles = rng.permutation([1.0, 1.0, 2.2, 2.2]), rng.permutation([1.0, 0.62, 1.0, 0.62])
     unit = np.column_stack([pounds, miles])[country]
@@ -295,14 +262,14 @@ def _freight_units(name: str, rng: Rng) -> Task:
     X[:, :2] = np.exp(0.5 * X[:, :2])  # load and way
     signal = 0.5 * X[:, 0] + 0.6 * X[:, 1] + X @ [0.0, 0.0, 0.3, 0.1, 0.0]
     X[:, :2] *= unit[domain]
-    sources = np.flatnonzero(country < _count(1, 2, rng))
-    return _task(name, X, _measured(signal, rng), domain, weights, sources, rng, "depot")
+    sources = np.flatnonzero(country < parts.count(1, 2, rng))
+    return _task(name, X, parts.measured(signal, rng), domain, weights, sources, rng, "depot")
 
 
 def _grain_spectra(name: str, rng: Rng) -> Task:
     """Spectra with more columns than known rows; each copy of a device has its own base line."""
-    n_brands, n_columns = _count(3, 4, rng), 120
-    weights = parts.apart(*(parts.star(_count(4, 6, rng)) for _ in range(n_brands)))
+    n_brands, n_columns = parts.count(3, 4, rng), 120
+    weights = parts.apart(*(parts.star(parts.count(4, 6, rng)) for _ in range(n_brands)))
     masters = np.flatnonzero(weights.sum(axis=1) > 1)
     n = len(weights)
     wave = np.linspace(0.0, 1.0, n_columns)[:, None]
@@ -312,57 +279,57 @@ def _grain_spectra(name: str, rng: Rng) -> Task:
     gain = np.exp(0.1 * rng.normal(size=n))
     base = rng.uniform(0.2, 1.0) * parts.field(wave, rng, n, width=0.3).T
     X = gain[domain, None] * X + base[domain] + 0.2 * parts.normal(domain, n_columns, rng)
-    y = _measured(content @ [1.0, 0.3, 0.0, -0.3], rng, 4.0, 8.0)
+    y = parts.measured(content @ [1.0, 0.3, 0.0, -0.3], rng, 4.0, 8.0)
     return _task(name, X, y, domain, weights, masters, rng, "device")
 
 
 def _age_from_blood(name: str, rng: Rng) -> Task:
     """Blood tells the age in the same way everywhere, but some towns are older than others."""
-    n = _count(24, 40, rng)
+    n = parts.count(24, 40, rng)
     place = rng.random((n, 2))
     older = rng.uniform(0.3, 1.0) * parts.field(place, rng)[:, 0]
     domain = parts.rows(n, (15, 80), rng)
     y = older[domain] + 0.7 * rng.normal(size=len(domain))
     X = parts.normal(domain, 8, rng)
-    X[:, :4] += y[:, None] * _slopes(4, 4, rng)
+    X[:, :4] += y[:, None] * parts.slopes(4, 4, rng)
     X[:, 4] += 0.3 * np.exp(y / 2)
-    sources = _some(n, 0.25, 0.5, rng)
+    sources = parts.some(n, 0.25, 0.5, rng)
     return _task(name, X, y, domain, parts.near(place, 0.25), sources, rng, "town")
 
 
 def _hazy_shore(name: str, rng: Rng) -> Task:
     """Buoys around a lake: the law is the same, but haze blurs what those on one shore can see."""
-    n = _count(20, 36, rng)
+    n = parts.count(20, 36, rng)
     haze = (1 - np.cos(2 * np.pi * np.arange(n) / n)) / 2
     domain = parts.rows(n, (25, 70), rng)
     true = parts.normal(domain, 4, rng)
-    y = _measured(true @ _slopes(4, 3, rng), rng)
+    y = parts.measured(true @ parts.slopes(4, 3, rng), rng)
     blur = 0.1 + rng.uniform(0.3, 1.0) * haze[domain, None]
     X = true + blur * parts.normal(domain, 4, rng)
-    return _task(name, X, y, domain, parts.ring(n), _lowest(haze, 0.25, 0.4, rng), rng, "buoy")
+    return _task(name, X, y, domain, parts.ring(n), parts.lowest(haze, 0.25, 0.4, rng), rng, "buoy")
 
 
 def _snow_stations(name: str, rng: Rng) -> Task:
     """One straight law up the mountain: inputs move far with height; the low stations are known."""
-    n = _count(24, 44, rng)
+    n = parts.count(24, 44, rng)
     weights, place = parts.places(n, rng)
     height = parts.field(place, rng)[:, 0]
     domain = parts.rows(n, (20, 60), rng)
     X = parts.normal(domain, 5, rng)
     X[:, 0] = height[domain] + 0.3 * X[:, 0]
     X[:, 1] -= 0.8 * height[domain]  # warmth
-    y = _measured(X @ [0.8, -0.5, 0.3, 0.0, 0.0], rng)
-    return _task(name, X, y, domain, weights, _lowest(height, 0.3, 0.45, rng), rng, "station")
+    y = parts.measured(X @ [0.8, -0.5, 0.3, 0.0, 0.0], rng)
+    return _task(name, X, y, domain, weights, parts.lowest(height, 0.3, 0.45, rng), rng, "station")
 
 
 def _signup_cohorts(name: str, rng: Rng) -> Task:
     """Customers by month of joining: other people each month, one law with a step; no edges."""
-    n = _count(14, 30, rng)
+    n = parts.count(14, 30, rng)
     domain = parts.rows(n, (20, 120), rng)
     X = parts.normal(domain, 6, rng) + rng.uniform(0.3, 1.0) * rng.normal(size=(n, 6))[domain]
     signal = 0.8 * (X[:, 0] > 0.5) + np.sin(X[:, 1]) + 0.4 * X[:, 2]
-    y = _measured(signal, rng)
-    return _task(name, X, y, domain, np.zeros((n, n)), _some(n, 0.25, 0.5, rng), rng, "cohort")
+    y = parts.measured(signal, rng)
+    return _task(name, X, y, domain, np.zeros((n, n)), parts.some(n, 0.25, 0.5, rng), rng, "cohort")
 
 
 # Little or nothing to gain.
@@ -370,23 +337,25 @@ def _signup_cohorts(name: str, rng: Rng) -> Task:
 
 def _call_centres(name: str, rng: Rng) -> Task:
     """Waiting grows steeply when all are busy, in the same way at each centre: nothing shifts."""
-    n = _count(16, 40, rng)
+    n = parts.count(16, 40, rng)
     domain = parts.rows(n, (15, 120), rng)
     X = parts.normal(domain, 5, rng)
     X[:, 0] = rng.beta(4.0, 2.5, len(domain))  # busy
     signal = X[:, 0] / (1.15 - X[:, 0]) + X @ [0.0, 0.4, -0.2, 0.0, 0.0]
-    y = _measured(signal, rng)
-    return _task(name, X, y, domain, parts.hubs(n, rng), _some(n, 0.15, 0.5, rng), rng, "centre")
+    y = parts.measured(signal, rng)
+    return _task(
+        name, X, y, domain, parts.hubs(n, rng), parts.some(n, 0.15, 0.5, rng), rng, "centre"
+    )
 
 
 def _towns_by_alphabet(name: str, rng: Rng) -> Task:
     """Each town has a level of its own, and the graph only joins the next name of a list."""
-    n = _count(20, 50, rng)
+    n = parts.count(20, 50, rng)
     domain = parts.rows(n, (15, 70), rng)
     level = rng.uniform(0.2, 0.8) * rng.normal(size=n)
     X = parts.normal(domain, 8, rng)
-    y = _measured(level[domain] + X @ _slopes(8, 4, rng), rng)
-    return _task(name, X, y, domain, parts.chain(n), _some(n, 0.25, 0.5, rng), rng, "town")
+    y = parts.measured(level[domain] + X @ parts.slopes(8, 4, rng), rng)
+    return _task(name, X, y, domain, parts.chain(n), parts.some(n, 0.25, 0.5, rng), rng, "town")
 
 
 def _typed_by_hand(name: str, rng: Rng) -> Task:
@@ -396,23 +365,23 @@ def _typed_by_hand(name: str, rng: Rng) -> Task:
     level = parts.inherited(weights, rng.uniform(0.1, 0.3), rng)[:, 0]
     domain = parts.rows(n, (20, 60), rng)
     X = parts.normal(domain, 5, rng)
-    y = 3.0 + _measured(level[domain] + X @ _slopes(5, 3, rng), rng)
-    sources = _some(n, 0.25, 0.5, rng)
-    slip = np.isin(domain, sources) * _chance(rng.uniform(0.02, 0.08), domain, rng)
+    y = 3.0 + parts.measured(level[domain] + X @ parts.slopes(5, 3, rng), rng)
+    sources = parts.some(n, 0.25, 0.5, rng)
+    slip = np.isin(domain, sources) * parts.chance(rng.uniform(0.02, 0.08), domain, rng)
     y = y + slip * rng.integers(2, 7, len(domain)) * rng.choice([-1, 1], len(domain))
     return _task(name, X, y, domain, weights, sources, rng, "branch office")
 
 
 def _rare_diseases(name: str, rng: Rng) -> Task:
     """Few patients, two or three known diseases, many useless columns; like diseases are joined."""
-    n = _count(12, 16, rng)
+    n = parts.count(12, 16, rng)
     trait = rng.random((n, 2))
     change = 0.25 * parts.field(trait, rng, 2)
     domain = parts.rows(n, (15, 25), rng)
     X = parts.normal(domain, 12, rng)
     signal = 0.2 * change[domain, 0] + (0.7 + change[domain, 1]) * X[:, 0]
-    y = _measured(signal + X @ np.r_[0.0, 0.5, -0.4, np.zeros(9)], rng, 1.2, 2.5)
-    sources = parts.scattered(n, _count(2, 3, rng), rng)
+    y = parts.measured(signal + X @ np.r_[0.0, 0.5, -0.4, np.zeros(9)], rng, 1.2, 2.5)
+    sources = parts.scattered(n, parts.count(2, 3, rng), rng)
     return _task(name, X, y, domain, parts.near(trait, 0.4), sources, rng, "rare disease")
 
 

@@ -262,3 +262,36 @@ def build(
         kind=kind,
         name=name,
     )
+
+
+def count(low: int, high: int, rng: Rng) -> int:
+    """A whole number, both ends included."""
+    return int(rng.integers(low, high + 1))
+
+
+def some(n: int, low: float, high: float, rng: Rng) -> Codes:
+    """A random share of the domains, between the two."""
+    return scattered(n, round(n * rng.uniform(low, high)), rng)
+
+
+def lowest(amount: Floats, low: float, high: float, rng: Rng) -> Codes:
+    """The domains with the lowest amounts: a share of them between the two."""
+    chosen: Codes = np.argsort(amount)[: round(len(amount) * rng.uniform(low, high))]
+    return chosen
+
+
+def chance(chance: float, domain: Codes, rng: Rng) -> Floats:
+    """A column of ones, with this chance, and zeros."""
+    return (rng.random(len(domain)) < chance).astype(float)
+
+
+def slopes(n_features: int, n_useful: int, rng: Rng) -> Floats:
+    """Slopes of either sign and of about the same size; the columns after the useful have none."""
+    slopes = np.zeros(n_features)
+    slopes[:n_useful] = rng.choice([-1.0, 1.0], n_useful) * rng.uniform(0.3, 0.9, n_useful)
+    return slopes
+
+
+def measured(signal: Floats, rng: Rng, low: float = 2.0, high: float = 5.0) -> Floats:
+    """The signal and normal noise, smaller by a ratio between the two."""
+    return noisy(signal, rng.uniform(low, high), rng)
