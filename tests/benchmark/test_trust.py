@@ -13,7 +13,7 @@ from grada.benchmark import _trust_extras as extras
 from grada.benchmark import _trust_zoo as trust_zoo
 from grada.benchmark._jobs import Record, execute
 from grada.benchmark._runner import FailedRunsError
-from grada.benchmark._tasks import load_task
+from grada.benchmark._tasks import load_task, zoo_task
 from grada.benchmark._trust_context import Context
 from grada.benchmark._trust_table import Limit, Row, Trust
 from grada.benchmark._zoo import zoo
@@ -98,6 +98,7 @@ def figures(kind="classification", **changes):
     good |= {"auto": 90.0, "plain": 90.0, "best": 90.0, "best_candidate": "plain"}
     good |= {"chosen": "plain", "regret": 0.0, "harm": 0.0, "estimate": 90.0, "truth": 90.0}
     good |= {"covered": True, "domains": [True], "interval": None, "finite": None}
+    good |= {"regret_of_all": 0.0}
     return {**good, "seconds": 1.0, "out_of_time": 0, **changes}
 
 
@@ -110,6 +111,7 @@ def test_harm_regret_and_coverage_are_counted():
     tasks = [figures() for _ in range(17)]
     tasks += [figures(harm=6.0, regret=9.0, estimate=70.0, covered=False, domains=[True, False])]
     tasks += [figures("regression", harm=19.0, regret=19.0, interval=0.9, finite=1.0)]
+    tasks[-1]["regret_of_all"] = 60.0
     tasks += [figures("regression", harm=21.0, regret=-1.0, estimate=np.nan, covered=None)]
     rows = trust_zoo.rows_of("all", tasks)
     assert reached(rows, "harm over").reached == pytest.approx(10)  # 6 points, and 21 %
@@ -119,6 +121,7 @@ def test_harm_regret_and_coverage_are_counted():
     assert reached(rows, "regression", "mean regret").reached == pytest.approx(9)
     assert reached(rows, "regression", "mean regret").verdict == "holds, goal missed"
     assert reached(rows, "regression", "largest harm").reached == 21
+    assert reached(rows, "regression", "gradual too").reached == pytest.approx(30)
     assert reached(rows, "estimate of the accuracy").reached == pytest.approx(20 / 18)
     assert reached(rows, "the accuracy of the mean").reached == pytest.approx(100 * 17 / 18)
     assert reached(rows, "the accuracy of single").reached == pytest.approx(100 * 18 / 19)
@@ -157,6 +160,20 @@ def test_regret_is_against_candidates_that_were_left_out_too(
     assert reached(rows[: len(rows) // 2], "mean regret").reached == pytest.approx(task["regret"])
     (family,) = where.details.values()
     assert family[0]["kind of task"] == "rotation/chain"
+
+
+def test_a_method_that_is_no_candidate_counts_apart(tmp_path, monkeypatch):
+    name = "zoo-tuning/slope-chain@100"
+    monkeypatch.setattr(trust_zoo, "zoo", lambda part, draw: [zoo_task(name)])
+    monkeypatch.setattr(trust_zoo, "DRAWS", {"tuning": 100})
+    monkeypatch.setattr(trust_zoo, "_DRAWS_OF", {"regression": 1})
+    where = context(tmp_path)
+    trust_zoo.generated_values(where)
+    (task,) = where.tasks
+    (gradual,) = [record.mean for record in where.store.read() if record.method == "gradual"]
+    assert task["best_candidate"] != "gradual"
+    against_all = trust_zoo.loss("regression", task["auto"], min(gradual, task["best"]))
+    assert task["regret_of_all"] == pytest.approx(against_all)
 
 
 def test_halves_compare_means_with_plain(data_home, tmp_path, small_portfolio, monkeypatch):

@@ -116,13 +116,13 @@ def test_nothing_is_made_of_domains_that_are_nearer_than_those_that_were_hidden(
 
 
 def test_an_opinion_of_the_targets_counts_beside_what_hidden_sources_show():
-    """One candidate is believed to have 0.5 ** 0.5 * e ** (0.5 * opinion) times the error."""
+    """One candidate is believed to have 0.5 ** 0.6 * e ** (0.4 * opinion) times the error."""
     trials, spreading = alike(tried([1, 1, 1], [0.5, 0.5, 0.5])), np.array([False, True])
     opinion = np.zeros((12, 2))
     opinion[:, 1] = np.log(0.1)
     targets = InTargets(opinion, np.zeros((12, 2)))
     found = blend_by_hops(trials, spreading=spreading, targets=targets)
-    np.testing.assert_allclose(found.ratio, 0.5**0.5 * 0.1**0.5, rtol=1e-6)
+    np.testing.assert_allclose(found.ratio, 0.5**0.6 * 0.1**0.4, rtol=1e-6)
     # For one that spreads no labels it is worth less.
     found = blend_by_hops(trials, targets=targets)
     np.testing.assert_allclose(found.ratio, 0.5**0.85 * 0.1**0.15, rtol=1e-6)
@@ -167,7 +167,7 @@ def test_a_plain_model_that_spreads_too_widely_is_left_for_one_with_a_lead_only(
 
 def test_where_little_is_hoped_for_the_plain_model_keeps_a_part():
     little = blend_by_hops(alike(tried([1, 1, 1], [0.9, 0.9, 0.9])))
-    assert little.shares[0, 0] == pytest.approx(0.25, abs=0.03)
+    assert little.shares[0, 0] == pytest.approx(0.3, abs=0.03)
     assert 0.9 < little.ratio[0] < 1
     assert blend_by_hops(alike(tried([1, 1, 1], [0.6, 0.6, 0.6]))).shares[0, 0] == 0
 

@@ -30,6 +30,9 @@ _COVERAGE = Limit(80, 97)
 _HARM = {"classification": (5.0, 10.0), "regression": (20.0, 40.0)}
 
 _NEAR_PERFECT = 97.0
+#: Methods that spread labels and are no candidates of ``auto``: run alone, so that the page tells
+#: what regret would be against them too.
+_BESIDE: Mapping[Kind, Sequence[str]] = {"classification": (), "regression": ("gradual",)}
 
 Figures = dict[str, Any]
 
@@ -55,7 +58,7 @@ def generated(context: Context, kind: Kind) -> list[Row]:
     ]
     records = [record for record in context.records(jobs) if record.said is not None]
     alone: dict[str, dict[str, float]] = {}
-    further = [job for record in records for job in _left_out(record)]
+    further = [job for record in records for job in (*_left_out(record), *_beside(record, kind))]
     for one in context.records(further):
         alone.setdefault(one.task, {})[one.method] = one.mean
     figures = [task_figures(record, alone.get(record.task, {})) for record in records]
@@ -89,6 +92,11 @@ def _left_out(record: Record) -> list[Job]:
     ]
 
 
+def _beside(record: Record, kind: Kind) -> list[Job]:
+    """Methods that are no candidates, each to be run alone."""
+    return [Job(record.task, name, record.seed) for name in _BESIDE[kind]]
+
+
 def task_figures(record: Record, alone: Mapping[str, float]) -> Figures:
     """What a table needs of ``auto`` on one generated task.
 
@@ -97,15 +105,17 @@ def task_figures(record: Record, alone: Mapping[str, float]) -> Figures:
     record : Record
         Of ``auto``.
     alone : mapping of methods to scores
-        Candidates that ``auto`` did not try.
+        Candidates that ``auto`` did not try, and methods that are none.
 
     Returns
     -------
     dict
-        ``regret`` and ``harm`` in points of accuracy or in % of the error.
+        ``regret``, against the candidates and against the other methods too, and ``harm``, in
+        points of accuracy or in % of the error.
     """
     task, said = zoo_task(record.task), record.said or {}
-    scores = {**said["candidates"], **alone}
+    every = {**said["candidates"], **alone}
+    scores = {name: score for name, score in every.items() if name not in _BESIDE[task.kind]}
     best_of = max if task.kind == "classification" else min
     best = best_of(scores, key=lambda name: scores[name])
     shares = said["shares"]
@@ -121,6 +131,7 @@ def task_figures(record: Record, alone: Mapping[str, float]) -> Figures:
         "best_candidate": best,
         "chosen": max(shares, key=lambda name: shares[name]),
         "regret": loss(task.kind, said["own"], scores[best]),
+        "regret_of_all": loss(task.kind, said["own"], best_of(every.values())),
         "harm": loss(task.kind, said["own"], scores["plain"]),
         "estimate": estimate["overall"],
         "truth": estimate["truth"],
@@ -181,7 +192,7 @@ def rows_of(title: str, figures: Sequence[Figures]) -> list[Row]:
         rows += [*_regret_rows(title, classes, "points", 5.0, 2.0), *_accuracy_rows(title, classes)]
     if values:
         rows += [*_regret_rows(title, values, "% of the error", 10.0, 5.0)]
-        rows += [_together(title, values), *_error_rows(title, values)]
+        rows += [_with_others(title, values), _together(title, values), *_error_rows(title, values)]
     return rows
 
 
@@ -211,6 +222,18 @@ def _regret_rows(
             note=f"{_short(worst)}, with {worst['chosen']}",
         ),
     ]
+
+
+def _with_others(title: str, figures: Sequence[Figures]) -> Row:
+    """Regret against methods that are no candidates too."""
+    beside = " and ".join(_BESIDE["regression"])
+    return Row(
+        title,
+        f"regression: regret against {beside} too, mean, % of the error",
+        float(np.mean([each["regret_of_all"] for each in figures])),
+        note=f"with the same choices; {beside} is no candidate for values, as auto was no better "
+        "with it",
+    )
 
 
 def _together(title: str, figures: Sequence[Figures]) -> Row:

@@ -9,7 +9,7 @@ A candidate is expected to have the error
 of it in the targets at these hops, as a multiple of the plain model's
 (:func:`grada.selection.targets.second_opinion`), and the error :math:`s_i` that it must have
 because its values spread too widely there (:func:`grada.selection.targets.surplus`). Such an
-opinion is worth :math:`\lambda` = 50 % for candidates that spread labels over the graph, and 15 %
+opinion is worth :math:`\lambda` = 40 % for candidates that spread labels over the graph, and 15 %
 for others, which may see what it does not, a curve for example.
 
 Where no candidate knows, the log ratio on hidden sources grows by :math:`b_i (h - \bar h)` from
@@ -21,7 +21,7 @@ taken to become a loss: it shrinks by 5 % a hop at most, since what comes from a
 than misleads.
 
 Shares are means over draws of the hidden sources, so that a single source does not decide. Where a
-blend has more than 0.8 times the plain model's error, that model has a part in it, up to a half.
+blend has more than 0.8 times the plain model's error, that model has a part in it, up to 60 %.
 
 The settings were chosen on the zoo's tuning part and on temperatures before 2008.
 """
@@ -45,10 +45,10 @@ CLEARLY_SMALLER = 0.02
 #: From the first ratio on the plain model has a part in every blend: none here, and so much of it
 #: where nothing would be gained. Where little is hoped for, little is lost by it, and much if hope
 #: fails.
-_LITTLE_HOPE, _PLAIN_PART = 0.8, 0.5
+_LITTLE_HOPE, _PLAIN_PART = 0.8, 0.6
 #: How much of the log ratio of errors is what one that knows expects in the targets, for candidates
 #: that spread labels over the graph and for others; the rest is what hidden sources show.
-_OPINION = {True: 0.5, False: 0.15}
+_OPINION = {True: 0.4, False: 0.15}
 #: A share of a blend below this is noise.
 _SMALLEST_SHARE = 0.05
 #: Candidates with so many times the error of the best usable one are left out of a blend.
