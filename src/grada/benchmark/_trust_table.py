@@ -313,9 +313,11 @@ with classes were looked at twice.
     before 2008, and were given up;
 11. that a candidate whose values spread less has to lead the plain model without that too was
     prompted by the largest harm (fund returns) in a first run of the sealed tasks;
-12. mean regret for values had been missed, and the largest harm (battery ageing), in a run of the
-    tasks below when gradual was taken off the list of candidates for values, and when plain got a
+12. mean regret for values had been missed in a run of the tasks below, and the largest harm
+    (battery ageing), when gradual was taken off the list of candidates for values, and plain got a
     larger part in blends of little gain. Both were found on draws 2000 to 2002 of the tuned kinds,
-    where `auto` was no better with gradual than without. Regret is smaller for a shorter list, so
-    regret against gradual too stands below it.
+    where `auto` was no better with gradual than without. As regret is smaller for a shorter list,
+    regret against gradual too stands below it. Squares of single features, which had helped
+    propagation on these draws, were run on most tasks below, gained nothing there, and were given
+    up.
 """
