@@ -176,6 +176,21 @@ def test_a_method_that_is_no_candidate_counts_apart(tmp_path, monkeypatch):
     assert task["regret_of_all"] == pytest.approx(against_all)
 
 
+def test_harm_is_measured_with_inputs_as_they_were_given(tmp_path, monkeypatch):
+    name = "zoo-tuning/blind-freight-units@100"
+    monkeypatch.setattr(trust_zoo, "zoo", lambda part, draw: [zoo_task(name)])
+    monkeypatch.setattr(trust_zoo, "DRAWS", {"tuning": 100})
+    monkeypatch.setattr(trust_zoo, "_DRAWS_OF", {"regression": 1})
+    where = context(tmp_path)
+    trust_zoo.generated_values(where)
+    (task,) = where.tasks
+    records = {record.method: record for record in where.store.read()}
+    said = records["auto"].said
+    assert said["mended"] == ["0", "1"]  # one alone would do harm: their errors cancel in part
+    assert task["plain"] == records["plain"].mean > said["candidates"]["plain"]
+    assert task["best"] == min(said["candidates"].values())
+
+
 def test_halves_compare_means_with_plain(data_home, tmp_path, small_portfolio, monkeypatch):
     monkeypatch.setattr(trust, "_HALVES", 2)
     where = context(tmp_path)

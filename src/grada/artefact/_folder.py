@@ -28,7 +28,7 @@ from grada.files.atomic import atomic_folder, existing_folder
 from grada.training import AdaptationWarning
 
 #: Grows when older versions of grada could not read a new folder, or the other way round.
-FORMAT_VERSION = 6
+FORMAT_VERSION = 7
 _FORMAT = "grada model"
 _MAIN, _TENSORS, _GRAPHS, _CARD = "model.json", "tensors.safetensors", "graph.json", "card.md"
 #: The only names of files that are ever opened, so that none leads out of the folder.

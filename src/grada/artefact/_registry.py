@@ -27,7 +27,7 @@ from grada.methods import (
     propagation,
 )
 from grada.nn import adagraph, alexnet, encoders, neighborhood
-from grada.selection import auto, blending, intervals, plausible, report, trials
+from grada.selection import auto, blending, intervals, plausible, report, trials, units
 
 _Class = TypeVar("_Class", bound=type[Any])
 
@@ -74,6 +74,8 @@ _KNOWN: tuple[type[Any], ...] = (
     report.DomainReport,
     report.Report,
     trials.HeldOut,
+    units.OtherUnit,
+    units.Units,
     # networks
     adagraph.DomainBatchNorm,
     adda.TwoEncoders,

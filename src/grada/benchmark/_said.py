@@ -34,11 +34,12 @@ def what_was_said(
     dict or None
         None for another method than ``auto``. ``candidates``: true score of each in the targets,
         on the rows that ``auto`` looked at, as ``task.evaluate`` gives it; ``own``: of ``auto`` on
-        the same rows; ``left_out``: why the others were not tried; ``shares``; ``estimate``:
-        ``overall``, ``low``, ``high`` and ``truth`` of the mean over targets, in % or as squared
-        error in standard units; ``domains``: the same for each target; ``interval``: for values,
-        the share of single true values in the targets within ``predict_interval``, and the share
-        of intervals that are finite.
+        the same rows; ``mended``: columns that were in another unit in some targets;
+        ``left_out``: why the others were not tried; ``shares``; ``estimate``: ``overall``,
+        ``low``, ``high`` and ``truth`` of the mean over targets, in % or as squared error in
+        standard units; ``domains``: the same for each target; ``interval``: for values, the share
+        of single true values in the targets within ``predict_interval``, and the share of
+        intervals that are finite.
     """
     fitted = estimator.fitted_
     if not isinstance(fitted, FittedAuto):
@@ -48,6 +49,7 @@ def what_was_said(
     return {
         "candidates": {name: score_on(task, labels, rows)[0] for name, labels in looked_at.items()},
         "own": score_on(task, predicted[rows], rows)[0],
+        "mended": [unit.name for unit in fitted.units.columns],
         "left_out": {c.name: c.problem for c in report.candidates if c.problem is not None},
         "shares": fitted.shares,
         "adapted": report.adapted,

@@ -93,8 +93,9 @@ def _left_out(record: Record) -> list[Job]:
 
 
 def _beside(record: Record, kind: Kind) -> list[Job]:
-    """Methods that are no candidates, each to be run alone."""
-    return [Job(record.task, name, record.seed) for name in _BESIDE[kind]]
+    """Methods that are no candidates, and the plain model if candidates saw mended inputs."""
+    plain = ("plain",) if (record.said or {}).get("mended") else ()
+    return [Job(record.task, name, record.seed) for name in (*_BESIDE[kind], *plain)]
 
 
 def task_figures(record: Record, alone: Mapping[str, float]) -> Figures:
@@ -117,6 +118,8 @@ def task_figures(record: Record, alone: Mapping[str, float]) -> Figures:
     every = {**said["candidates"], **alone}
     scores = {name: score for name, score in every.items() if name not in _BESIDE[task.kind]}
     best_of = max if task.kind == "classification" else min
+    if said.get("mended"):  # nobody else would have had these inputs
+        scores["plain, mended"] = said["candidates"]["plain"]
     best = best_of(scores, key=lambda name: scores[name])
     shares = said["shares"]
     estimate, interval = said["estimate"], said["interval"] or {}

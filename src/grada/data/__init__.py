@@ -5,7 +5,7 @@ hidden label: a row without a label carries none.
 """
 
 from grada.data._domain_data import DomainData, read_table
-from grada.data._features import FeatureEncoder, factorize_column
+from grada.data._features import FeatureEncoder, Quantities, factorize_column
 from grada.data._images import ImageRows
 from grada.data._labels import Kind, LabelCoder, Labels
 from grada.data._lazy import LazyRows, UnreadableRowError, skip_or_refuse
@@ -19,6 +19,7 @@ __all__ = [
     "LabelCoder",
     "Labels",
     "LazyRows",
+    "Quantities",
     "StoredRows",
     "UnreadableRowError",
     "factorize_column",

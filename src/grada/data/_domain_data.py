@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grada.data._features import FeatureEncoder, factorize_column
+from grada.data._features import FeatureEncoder, Quantities, factorize_column
 from grada.data._labels import Kind, LabelCoder, Labels
 from grada.data._stored import StoredRows
 from grada.graph import DomainGraph
@@ -34,6 +34,8 @@ class DomainData:
         Number of classes, or of values to predict.
     pair_key : int64 array of shape (n_rows,), optional
         Codes of the column named by ``pair_on``.
+    quantities : Quantities, optional
+        Which features were numbers, and where their zero lies.
 
     Examples
     --------
@@ -54,6 +56,7 @@ class DomainData:
     kind: Kind
     n_outputs: int
     pair_key: NDArray[np.int64] | None = None
+    quantities: Quantities | None = None
 
     @classmethod
     def from_table(
@@ -146,5 +149,6 @@ def read_table(
         kind=labels.kind,
         n_outputs=coder.n_outputs,
         pair_key=pair_key,
+        quantities=features.quantities,
     )
     return data, features, coder

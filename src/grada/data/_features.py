@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral, Number
-from typing import Any, Self, cast
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,22 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils import check_array
 
 from grada.data._lazy import LazyRows
+
+
+class Quantities(NamedTuple):
+    """Columns of a table that are numbers; they come first among the features.
+
+    Attributes
+    ----------
+    names : tuple of str
+        As they are told to a user.
+    zero : float64 array of shape (n_numbers,)
+        Where zero lies after scaling.
+    """
+
+    names: tuple[str, ...]
+    zero: NDArray[np.float64]
+
 
 _NUMBERS = frozenset({"integer", "floating", "mixed-integer-float", "decimal", "boolean"})
 
@@ -115,6 +131,15 @@ class FeatureEncoder:
         if categories is not None and self.one_hot is not None:
             encoded = np.hstack([encoded, self.one_hot.transform(categories).astype(np.float32)])
         return encoded
+
+    @property
+    def quantities(self) -> Quantities | None:
+        """Columns that are numbers, none for images."""
+        if self.scaler is None:
+            return None
+        names = range(len(self.scaler.mean_)) if self.columns is None else self.columns
+        numbers = [name for i, name in enumerate(names) if i not in self.categorical]
+        return Quantities(tuple(map(repr, numbers)), -self.scaler.mean_ / self.scaler.scale_)
 
     def _check_lazy(self, X: LazyRows) -> None:
         if not self.allow_nd:

@@ -26,6 +26,7 @@ from grada.selection.portfolio import is_slow, named_portfolio, spreads_labels
 from grada.selection.report import Report
 from grada.selection.scores import LabelFree
 from grada.selection.trials import FittedLater, Trial, hops_from, recall, record, try_candidate
+from grada.selection.units import Units
 from grada.training import AdaptationWarning
 
 Floats = NDArray[np.float64]
@@ -72,6 +73,10 @@ class Auto(Method):
         Candidates instead of the default ones; the plain model is always among them.
     n_splits : int
         How often sources are hidden; once only for classifiers that train networks.
+    mend_units : bool
+        Whether a column that is plainly in another unit in some targets, such as pounds for
+        kilograms, is brought to that of the sources (:mod:`grada.selection.units`). The report and
+        a warning say so.
 
     References
     ----------
@@ -82,6 +87,7 @@ class Auto(Method):
     budget: float | None = 60.0
     portfolio: Sequence[str | Method] | Mapping[str, Method] | None = None
     n_splits: int = 3
+    mend_units: bool = True
 
     name: ClassVar[str] = "auto"
     citation: ClassVar[str] = (
@@ -92,6 +98,7 @@ class Auto(Method):
         "budget": [Interval(Real, 0, None, closed="neither"), None],
         "portfolio": [list, tuple, dict, None],
         "n_splits": [Interval(Integral, 1, None, closed="left")],
+        "mend_units": ["boolean"],
     }
 
     def adapt(self, data: DomainData, run: Run) -> FittedMethod:
@@ -100,6 +107,8 @@ class Auto(Method):
         clock = run.clock
         start = clock()
         until = np.inf if self.budget is None else start + self.budget
+        units = Units.of(data) if self.mend_units else Units()
+        found, data = units.told(data), units.mended(data)
         lens = LabelFree(data, random_state=run.random_state)
         trials = [Trial(*each) for each in named_portfolio(self.portfolio, data).items()]
         try:
@@ -113,8 +122,12 @@ class Auto(Method):
             if trial.name in choice.shares and isinstance(trial.fitted, FittedLater):
                 trial.fitted = trial.fitted.now
         report = Report.of(choice, trials, lens, seconds=clock() - start)
-        fitted = FittedAuto(choice, trials, lens, report)
-        fitted.report = replace(report, verdict=report.verdict + _held(fitted, lens))
+        fitted = FittedAuto(choice, trials, lens, report, units)
+        verdict = report.verdict + _held(fitted, lens)
+        if found:
+            warnings.warn(found, AdaptationWarning, stacklevel=2)
+            verdict = f"{verdict} {found}"
+        fitted.report = replace(report, verdict=verdict)
         return fitted
 
     def _try_all(
@@ -194,7 +207,14 @@ def _solved(trials: Sequence[Trial], lens: LabelFree) -> bool:
 class FittedAuto(FittedMethod):
     """The chosen candidates and their shares."""
 
-    def __init__(self, choice: Choice, trials: Sequence[Trial], lens: LabelFree, report: Report):
+    def __init__(
+        self,
+        choice: Choice,
+        trials: Sequence[Trial],
+        lens: LabelFree,
+        report: Report,
+        units: Units,
+    ):
         by_name = {trial.name: trial for trial in trials}
         self.shares = dict(choice.shares)
         self.parts: dict[str, FittedMethod] = {}
@@ -206,6 +226,8 @@ class FittedAuto(FittedMethod):
         self.tried = {trial.name: output_of(trial) for trial in trials if trial.fitted is not None}
         self.rows = lens.rows
         self.report = report
+        #: Rows that are asked for may have columns in another unit; the parts know one only.
+        self.units = units
         self.kind = lens.data.kind
         self.targets = lens.data.targets
         self.temperature = choice.temperature
@@ -223,7 +245,7 @@ class FittedAuto(FittedMethod):
 
     def predict(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> Floats:
         """The blend of the parts, at the temperature of each domain, or held within reason."""
-        blended = self._blend(X, codes)
+        blended = self._blend(self.units.mend(X, codes), codes)
         if self.plausible is None:
             return with_temperature(blended, self.temperature[codes])
         return self.plausible.hold(blended, codes)
@@ -241,11 +263,11 @@ class FittedAuto(FittedMethod):
 
     def encode(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> Floats:
         """Encodings of the part with the largest share."""
-        return self.main.encode(X, codes)
+        return self.main.encode(self.units.mend(X, codes), codes)
 
     def confidence(self, X: NDArray[np.float32], codes: NDArray[np.int64]) -> Floats:
         """That of the parts by their shares."""
-        shares = self.blended.at(self.hops[codes])
+        X, shares = self.units.mend(X, codes), self.blended.at(self.hops[codes])
         parts = zip(shares.T, self.parts.values(), strict=True)
         mean: Floats = np.sum([share * part.confidence(X, codes) for share, part in parts], axis=0)
         return mean
@@ -255,6 +277,8 @@ class FittedAuto(FittedMethod):
     ) -> FittedAuto:
         """All parts for the larger graph; new domains are at the usual temperature of targets."""
         extended = copy.copy(self)
+        extended.units = self.units.grown(graph.n_domains, X, codes)
+        X = extended.units.mend(X, codes)
         extended.parts = {name: part.extend(graph, X, codes) for name, part in self.parts.items()}
         extended.hops = hops_from(graph, self.sources)
         extended.main = extended.parts[max(self.shares, key=lambda name: self.shares[name])]

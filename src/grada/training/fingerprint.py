@@ -36,8 +36,8 @@ def data_fingerprint(data: DomainData) -> str:
     str
         64 hexadecimal digits; another if any feature, visible label, weight or edge is another.
     """
-    parts = (data.codes, data.y, data.weight, data.graph, data.kind, data.n_outputs, data.pair_key)
-    return fingerprint(data.X, *parts)
+    labels = (data.codes, data.y, data.weight, data.graph, data.kind, data.n_outputs)
+    return fingerprint(data.X, *labels, data.pair_key, data.quantities)
 
 
 def fingerprint(*values: Any) -> str:
