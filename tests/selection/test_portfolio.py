@@ -20,8 +20,8 @@ def data_with(n_sources, n_features):
     )
 
 
-@pytest.mark.parametrize(("n_sources", "lacking"), [(4, True), (6, True), (7, False), (40, False)])
-def test_domain_means_need_more_than_two_labelled_domains_each(n_sources, lacking):
+@pytest.mark.parametrize(("n_sources", "lacking"), [(3, True), (4, True), (5, False), (40, False)])
+def test_two_domain_means_need_more_than_three_labelled_domains(n_sources, lacking):
     data = data_with(n_sources, 3)
     assert lacks_domains(Plain(append="means"), data) == lacking
     assert lacks_domains(Plain(append="both"), data) == lacking

@@ -21,7 +21,10 @@ taken to become a loss: it shrinks by 5 % a hop at most, since what comes from a
 than misleads.
 
 Shares are means over draws of the hidden sources, so that a single source does not decide. Where a
-blend has more than 0.8 times the plain model's error, that model has a part in it, up to 60 %.
+blend has more than 0.8 times the plain model's error, that model has a part in it, up to 60 %. So
+it has where the candidate that knows expects more error of itself in the targets than 0.7 times
+what the plain model had on hidden sources, up to 40 % of what candidates that spread labels had:
+far from all labels a process falls back on what it thought before it saw any.
 
 The settings were chosen on the zoo's tuning part and on temperatures before 2008.
 """
@@ -46,6 +49,10 @@ CLEARLY_SMALLER = 0.02
 #: where nothing would be gained. Where little is hoped for, little is lost by it, and much if hope
 #: fails.
 _LITTLE_HOPE, _PLAIN_PART = 0.8, 0.6
+#: From the first to the second multiple of the plain model's error on hidden sources, expected in
+#: the targets by a candidate that knows, the plain model takes a part of what those that spread
+#: labels had: none, and so much of it.
+_IN_DOUBT, _LOST, _DOUBTED_PART = 0.7, 2.0, 0.4
 #: How much of the log ratio of errors is what one that knows expects in the targets, for candidates
 #: that spread labels over the graph and for others; the rest is what hidden sources show.
 _OPINION = {True: 0.4, False: 0.15}
@@ -146,7 +153,8 @@ def blend_by_hops(
             found = _shares_of([each[level] for each in draws], usable)
             reached = [_times_plain(found, each[level]) for each in (expected, lead)]
             if max(reached) <= 1 - CLEARLY_SMALLER:
-                part = _plain_part(_times_plain(found, shown[level]))
+                doubted = hidden.doubted_part(level) * float(found[spreading].sum())
+                part = max(_plain_part(_times_plain(found, shown[level])), doubted)
                 shares[level] = _with_plain(found, part)
                 ratio[level] = _times_plain(shares[level], shown[level])
                 break
@@ -267,6 +275,15 @@ class _Hidden:
             return self
         none = np.zeros_like(self.targets.surplus)
         return replace(self, targets=self.targets._replace(surplus=none))
+
+    def doubted_part(self, level: int) -> float:
+        """What the plain model takes of candidates that spread labels, as they are in doubt."""
+        if self.targets is None or self.targets.doubt is None:
+            return 0.0
+        plain = float(self.count @ self.products[:, 0, 0] / self.count.sum())
+        times = max(float(self.targets.doubt[level]) / (plain + _NO_ERROR), _NO_ERROR)
+        way = np.log(times / _IN_DOUBT) / np.log(_LOST / _IN_DOUBT)
+        return _DOUBTED_PART * float(np.clip(way, 0.0, 1.0))
 
     def expected(self, spreading: NDArray[np.bool_]) -> Floats:
         """Expected products of errors at one, two, ... hops, shape (12, n, n)."""

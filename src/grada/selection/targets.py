@@ -45,15 +45,18 @@ class InTargets(NamedTuple):
         See :func:`second_opinion`.
     surplus : array of shape (12, n_candidates)
         See :func:`surplus`.
+    doubt : array of shape (12,), optional
+        Squared error that a candidate that knows expects of itself.
     """
 
     opinion: Floats | None
     surplus: Floats
+    doubt: Floats | None = None
 
     @classmethod
     def of(cls, trials: Sequence[Trial], lens: LabelFree) -> InTargets:
         """Of candidates that were fitted, the plain model first."""
-        return cls(second_opinion(trials, lens), surplus(trials, lens))
+        return cls(second_opinion(trials, lens), surplus(trials, lens), _own_doubt(trials, lens))
 
 
 def second_opinion(trials: Sequence[Trial], lens: LabelFree) -> Floats | None:
@@ -74,7 +77,7 @@ def second_opinion(trials: Sequence[Trial], lens: LabelFree) -> Floats | None:
     array of shape (12, n_candidates), optional
         Logs of the expected errors over the plain model's. None if no candidate knows.
     """
-    judge = next((trial for trial in trials if trial.doubt is not None), None)
+    judge = _judge(trials)
     if judge is None or judge.doubt is None:
         return None
     missed = [judge.doubt + _square(output_of(trial) - output_of(judge)) for trial in trials]
@@ -82,6 +85,18 @@ def second_opinion(trials: Sequence[Trial], lens: LabelFree) -> Floats | None:
     logs = np.log(_by_hops(expected, lens) + _NOTHING)
     opinion: Floats = logs - logs[:, :1]
     return opinion
+
+
+def _own_doubt(trials: Sequence[Trial], lens: LabelFree) -> Floats | None:
+    judge = _judge(trials)
+    if judge is None or judge.doubt is None:
+        return None
+    return _by_hops(lens.per_target(judge.doubt), lens)
+
+
+def _judge(trials: Sequence[Trial]) -> Trial | None:
+    """The candidate that knows what it does not know, if there is one."""
+    return next((trial for trial in trials if trial.doubt is not None), None)
 
 
 def surplus(trials: Sequence[Trial], lens: LabelFree) -> Floats:
