@@ -29,7 +29,7 @@ from grada.training import AdaptationWarning
 _LIBRARIES = ("torch", "numpy", "scipy", "scikit-learn", "torch_geometric", "skada")
 #: What cannot change the outcome of a run. Of the benchmark itself only these can; the settings
 #: of a method are in the key of a run already.
-_WITHOUT_EFFECT = ("cli.py", "_printing.py", "report", "paper", "benchmark")
+_WITHOUT_EFFECT = ("cli", "_printing.py", "report", "paper", "benchmark")
 _WITH_EFFECT = (
     "_compare.py",
     "_jobs.py",

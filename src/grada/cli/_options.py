@@ -94,13 +94,17 @@ def names_in(text: str | None) -> list[str] | None:
     return names
 
 
+#: What reports and documentation write for values that JSON writes in another way.
+_PYTHON = {"True": True, "False": False, "None": None}
+
+
 def settings_in(pairs: Sequence[str]) -> dict[str, Any]:
-    """Settings of a method: ``strength=0.5``; values as in JSON, anything else is a text.
+    """Settings of a method: ``strength=0.5``; values as in JSON or Python, else a text.
 
     Examples
     --------
-    >>> settings_in(["strength=0.5", "policy=random", "seed=null"])
-    {'strength': 0.5, 'policy': 'random', 'seed': None}
+    >>> settings_in(["strength=0.5", "policy=random", "seed=null", "mend_units=False"])
+    {'strength': 0.5, 'policy': 'random', 'seed': None, 'mend_units': False}
     """
     settings: dict[str, Any] = {}
     for pair in pairs:
@@ -110,7 +114,7 @@ def settings_in(pairs: Sequence[str]) -> dict[str, Any]:
         try:
             settings[name.strip()] = json.loads(value)
         except json.JSONDecodeError:
-            settings[name.strip()] = value
+            settings[name.strip()] = _PYTHON.get(value, value)
         except (ValueError, RecursionError) as error:
             raise ValueError(f"--set {name.strip()}: the value is too long or too deep.") from error
     return settings
