@@ -162,29 +162,28 @@ def test_regret_is_against_candidates_that_were_left_out_too(
     assert family[0]["kind of task"] == "rotation/chain"
 
 
-def test_a_method_that_is_no_candidate_counts_apart(tmp_path, monkeypatch):
-    name = "zoo-tuning/slope-chain@100"
+def one_with_values(name, tmp_path, monkeypatch):
+    """Figures of one task with values alone, and the store of what was run for them."""
     monkeypatch.setattr(trust_zoo, "zoo", lambda part, draw: [zoo_task(name)])
     monkeypatch.setattr(trust_zoo, "DRAWS", {"tuning": 100})
     monkeypatch.setattr(trust_zoo, "_DRAWS_OF", {"regression": 1})
     where = context(tmp_path)
     trust_zoo.generated_values(where)
     (task,) = where.tasks
-    (gradual,) = [record.mean for record in where.store.read() if record.method == "gradual"]
+    return task, where.store
+
+
+def test_a_method_that_is_no_candidate_counts_apart(tmp_path, monkeypatch):
+    task, store = one_with_values("zoo-tuning/slope-chain@100", tmp_path, monkeypatch)
+    (gradual,) = [record.mean for record in store.read() if record.method == "gradual"]
     assert task["best_candidate"] != "gradual"
     against_all = trust_zoo.loss("regression", task["auto"], min(gradual, task["best"]))
     assert task["regret_of_all"] == pytest.approx(against_all)
 
 
 def test_harm_is_measured_with_inputs_as_they_were_given(tmp_path, monkeypatch):
-    name = "zoo-tuning/blind-freight-units@100"
-    monkeypatch.setattr(trust_zoo, "zoo", lambda part, draw: [zoo_task(name)])
-    monkeypatch.setattr(trust_zoo, "DRAWS", {"tuning": 100})
-    monkeypatch.setattr(trust_zoo, "_DRAWS_OF", {"regression": 1})
-    where = context(tmp_path)
-    trust_zoo.generated_values(where)
-    (task,) = where.tasks
-    records = {record.method: record for record in where.store.read()}
+    task, store = one_with_values("zoo-tuning/blind-freight-units@100", tmp_path, monkeypatch)
+    records = {record.method: record for record in store.read()}
     said = records["auto"].said
     assert said["mended"] == ["0", "1"]  # one alone would do harm: their errors cancel in part
     assert task["plain"] == records["plain"].mean > said["candidates"]["plain"]

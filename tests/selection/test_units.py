@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 import grada
 from grada import AdaptedRegressor, DomainGraph
+from grada.benchmark._zoo import zoo
 from grada.data import DomainData
 from grada.methods import Auto
 from grada.selection.units import Units
@@ -86,6 +87,17 @@ def test_what_is_no_unit(change):
     else:
         noted = np.where(POUNDS[codes], 2.2 * true**1.5, true)
     assert not units_of(table(codes, noted, other), codes)[0].columns
+
+
+def test_of_all_kinds_of_the_zoo_freight_alone_has_other_units():
+    found = set()
+    for each in (*zoo("tuning", 2000), *zoo("unseen", 2000)):
+        made = each.make()
+        X, y, domain = made.visible()
+        data = DomainData.from_table(X, y, domain, graph=made.graph, kind=each.kind)
+        if Units.of(data).columns:
+            found.add(each.name)
+    assert found == {"blind-freight-units"}
 
 
 @pytest.fixture(scope="module")

@@ -38,7 +38,7 @@ from grada.selection.portfolio import (
     treats_domains_alike,
 )
 from grada.selection.scores import LabelFree
-from grada.selection.targets import InTargets
+from grada.selection.targets import InTargets, judge_of
 from grada.selection.trials import HeldOut, Trial
 
 Floats = NDArray[np.float64]
@@ -241,11 +241,11 @@ def _why_blend(trials: Sequence[Trial], shares: Floats, ratio: float, kept: floa
             "hidden in the source. No whole source could be hidden, so nothing tells how either "
             "does in other domains."
         )
-    knows = next((trial.name for trial in trials if trial.doubt is not None), None)
+    judge = judge_of(trials)
     beside = (
         "how errors grow with the distance from labels"
-        if knows is None
-        else f"what {knows} expects in the targets"
+        if judge is None
+        else f"what {judge.name} expects in the targets"
     )
     why = (
         f"The blend (mostly {main}) is expected to have {ratio:.2f} times the error of the plain "

@@ -46,9 +46,9 @@ def default_portfolio(kind: Kind) -> dict[str, Method]:
 
 #: So many domains with labels, and one more, are needed for every mean that is fitted to them.
 _DOMAINS_PER_MEAN = 1.5
-#: Other quick candidates that spread labels. None for values: over 500 tasks of the tuned kinds
-#: (draws 2000 to 2002) the error of ``auto`` was smaller without gradual than with it, 0.5755
-#: against 0.5761 of plain's, for it was chosen wrongly as often as rightly.
+#: Other quick candidates that spread labels. None for values: on the tuned kinds ``auto`` was no
+#: better with gradual than without, as it was chosen wrongly as often as rightly; docs/trust.md has
+#: the regret against it.
 _QUICK: Mapping[Kind, Sequence[str]] = MappingProxyType(
     {"classification": ("gradual",), "regression": ()}
 )

@@ -77,7 +77,7 @@ def second_opinion(trials: Sequence[Trial], lens: LabelFree) -> Floats | None:
     array of shape (12, n_candidates), optional
         Logs of the expected errors over the plain model's. None if no candidate knows.
     """
-    judge = _judge(trials)
+    judge = judge_of(trials)
     if judge is None or judge.doubt is None:
         return None
     missed = [judge.doubt + _square(output_of(trial) - output_of(judge)) for trial in trials]
@@ -88,13 +88,13 @@ def second_opinion(trials: Sequence[Trial], lens: LabelFree) -> Floats | None:
 
 
 def _own_doubt(trials: Sequence[Trial], lens: LabelFree) -> Floats | None:
-    judge = _judge(trials)
+    judge = judge_of(trials)
     if judge is None or judge.doubt is None:
         return None
     return _by_hops(lens.per_target(judge.doubt), lens)
 
 
-def _judge(trials: Sequence[Trial]) -> Trial | None:
+def judge_of(trials: Sequence[Trial]) -> Trial | None:
     """The candidate that knows what it does not know, if there is one."""
     return next((trial for trial in trials if trial.doubt is not None), None)
 

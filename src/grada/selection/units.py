@@ -42,8 +42,7 @@ _ENOUGH_ROWS = 5
 _ENOUGH_DOMAINS = 3
 _SMALLEST_FACTOR = 1.4
 #: Deviations within the groups that lie between them, if those are chance: so many, and more with
-#: few domains, which fall into groups by chance. Levels of all kinds were taken for units in 0.5 %
-#: of the cases at most when they were drawn at random.
+#: few domains, which fall into groups by chance.
 _APART, _MORE_WITH_FEW = 4.0, 40.0
 #: The same for a column that is not the first, and if deviations within are no chance.
 _APART_TOO, _FAR_APART = 3.5, 15.0
