@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -76,6 +78,21 @@ def alike(trials):
     for each in trials:
         each.held_out.output[:] = np.abs(each.held_out.output)
     return trials
+
+
+@pytest.mark.parametrize(("ratio", "share"), [(0.7, (0, 0)), (0.4, (0.5, 0.8)), (0.2, (0.9999, 1))])
+def test_two_hidden_sources_hardly_tell_how_domains_are_to_be_treated(ratio, share):
+    trials = alike(tried([1, 1, 1], [ratio] * 3))
+    differing = np.array([False, True])
+    told = blend_by_hops(trials, differing=differing)
+    assert (told.shares[:3, 1] > 0.9).all()  # by twelve sources
+    trials = [
+        replace(each, held_out=replace(each.held_out, codes=each.held_out.codes % 2))
+        for each in trials
+    ]
+    by_two = blend_by_hops(trials, differing=differing).shares[0, 1]
+    assert share[0] <= by_two <= share[1]
+    assert blend_by_hops(trials).shares[0, 1] > 0.9  # one that treats all domains alike
 
 
 def test_candidates_that_spread_labels_carry_less_far():

@@ -30,6 +30,13 @@ def test_two_domain_means_need_more_than_three_labelled_domains(n_sources, lacki
     assert not lacks_domains(resolve("gradual"), data)
 
 
+@pytest.mark.parametrize(("n_sources", "lacking"), [(3, True), (4, False)])
+def test_a_clear_lead_on_hidden_sources_makes_up_for_few_labelled_domains(n_sources, lacking):
+    data = data_with(n_sources, 3)
+    assert lacks_domains(Plain(append="means"), data, lead=0.5) == lacking
+    assert lacks_domains(Plain(append="means"), data, lead=0.9)
+
+
 @pytest.mark.parametrize(
     ("kind", "quick"),
     [("classification", {"propagation", "gradual"}), ("regression", {"propagation"})],

@@ -26,6 +26,11 @@ it has where the candidate that knows expects more error of itself in the target
 what the plain model had on hidden sources, up to 40 % of what candidates that spread labels had:
 far from all labels a process falls back on what it thought before it saw any.
 
+Two hidden sources tell one difference between domains, and no more: whether it comes from the
+inputs or not, so whether rows are better centred, say, is a toss of a coin. There the plain model
+takes the place of candidates that treat domains differently, all of it from 0.6 times its error on,
+and none where they have less than 0.3 times that.
+
 The settings were chosen on the zoo's tuning part and on temperatures before 2008.
 """
 
@@ -53,6 +58,9 @@ _LITTLE_HOPE, _PLAIN_PART = 0.8, 0.6
 #: the targets by a candidate that knows, the plain model takes a part of what those that spread
 #: labels had: none, and so much of it.
 _IN_DOUBT, _LOST, _DOUBTED_PART = 0.7, 2.0, 0.4
+#: With two hidden sources, from the first to the second multiple of its error, the plain model
+#: takes none and all of what candidates had that treat domains differently and spread no labels.
+_TOLD_BY_TWO, _NOT_TOLD_BY_TWO = 0.3, 0.6
 #: How much of the log ratio of errors is what one that knows expects in the targets, for candidates
 #: that spread labels over the graph and for others; the rest is what hidden sources show.
 _OPINION = {True: 0.4, False: 0.15}
@@ -116,6 +124,7 @@ def blend_by_hops(
     *,
     usable: NDArray[np.bool_] | None = None,
     spreading: NDArray[np.bool_] | None = None,
+    differing: NDArray[np.bool_] | None = None,
     targets: InTargets | None = None,
 ) -> HopBlend:
     """The best blend at each number of hops, and the plain model where none is clearly better.
@@ -128,6 +137,8 @@ def blend_by_hops(
         Candidates that may have a share; the plain model always may.
     spreading : bool array of shape (n_candidates,), optional
         Candidates that spread labels over the graph; none by default.
+    differing : bool array of shape (n_candidates,), optional
+        Candidates that spread none, but treat domains differently; none by default.
     targets : InTargets, optional
         What is known of the candidates in the targets. Without an opinion of these, trends over
         the hops of the hidden sources go on.
@@ -136,8 +147,9 @@ def blend_by_hops(
     -------
     HopBlend
     """
-    if spreading is None:
-        spreading = np.zeros(len(trials), dtype=bool)
+    none = np.zeros(len(trials), dtype=bool)
+    spreading = none if spreading is None else spreading
+    differing = none if differing is None else differing
     hidden = _Hidden(*_by_domain(trials), targets)
     n_hops, rng = int(MAX_HOPS), np.random.default_rng(0)
     drawn = [hidden.draw(rng) for _ in range(_N_DRAWS)]
@@ -153,8 +165,10 @@ def blend_by_hops(
             found = _shares_of([each[level] for each in draws], usable)
             reached = [_times_plain(found, each[level]) for each in (expected, lead)]
             if max(reached) <= 1 - CLEARLY_SMALLER:
+                hoped = _times_plain(found, shown[level])
                 doubted = hidden.doubted_part(level) * float(found[spreading].sum())
-                part = max(_plain_part(_times_plain(found, shown[level])), doubted)
+                untold = hidden.untold_part(hoped) * float(found[differing].sum())
+                part = max(_plain_part(hoped), doubted, untold)
                 shares[level] = _with_plain(found, part)
                 ratio[level] = _times_plain(shares[level], shown[level])
                 break
@@ -284,6 +298,13 @@ class _Hidden:
         times = max(float(self.targets.doubt[level]) / (plain + _NO_ERROR), _NO_ERROR)
         way = np.log(times / _IN_DOUBT) / np.log(_LOST / _IN_DOUBT)
         return _DOUBTED_PART * float(np.clip(way, 0.0, 1.0))
+
+    def untold_part(self, ratio: float) -> float:
+        """What the plain model takes of candidates that treat domains differently."""
+        if round(self.count.sum()) != 2:
+            return 0.0
+        way = (ratio - _TOLD_BY_TWO) / (_NOT_TOLD_BY_TWO - _TOLD_BY_TWO)
+        return min(max(way, 0.0), 1.0)
 
     def expected(self, spreading: NDArray[np.bool_]) -> Floats:
         """Expected products of errors at one, two, ... hops, shape (12, n, n)."""

@@ -194,14 +194,20 @@ def _choose_regressor(trials: Sequence[Trial], lens: LabelFree) -> Choice:
     wild = in_targets.mean(axis=1) > _WILD * (in_hidden + lens.data.n_outputs)
     spreading = np.array([spreads_labels(trial.method) for trial in tested])
     alike = np.array([treats_domains_alike(trial.method) for trial in tested])
-    lacking = np.array([lacks_domains(trial.method, lens.data) for trial in tested])
+    errors = hidden_errors(tested)
+    lacking = np.array(
+        [
+            lacks_domains(trial.method, lens.data, lead)
+            for trial, lead in zip(tested, _leads(errors), strict=True)
+        ]
+    )
     found = blend_by_hops(
         tested,
         usable=~wild & ~lacking & (alike | (not trials[0].held_out.within)),
         spreading=spreading,
+        differing=~spreading & ~alike,
         targets=InTargets.of(tested, lens),
     )
-    errors = hidden_errors(tested)
     rank = {trial.name: float(error) for trial, error in zip(tested, errors, strict=True)}
     hops = target_hops(lens)
     shares, ratio = found.at(hops), found.ratio_at(hops)
@@ -225,6 +231,13 @@ def _choose_regressor(trials: Sequence[Trial], lens: LabelFree) -> Choice:
         temperature=np.ones(lens.data.graph.n_domains),
         ratio=ratio,
     )
+
+
+def _leads(errors: Floats) -> Floats:
+    """Error of each candidate over that of the best other one."""
+    others = [np.delete(errors, i).min(initial=np.inf) for i in range(len(errors))]
+    leads: Floats = errors / np.maximum(others, np.finfo(np.float64).tiny)
+    return leads
 
 
 def _hidden_domains(trial: Trial) -> HeldOut | None:

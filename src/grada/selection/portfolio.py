@@ -44,8 +44,10 @@ def default_portfolio(kind: Kind) -> dict[str, Method]:
     return quick | {name: resolve(name) for name in _SLOW[kind]}
 
 
-#: So many domains with labels, and one more, are needed for every mean that is fitted to them.
+#: So many domains with labels, and one more, are needed for every mean that is fitted to them,
 _DOMAINS_PER_MEAN = 1.5
+#: and so many where a candidate has so little of the error of the best other one on hidden sources.
+_DOMAINS_OF_LEADER, _CLEAR_LEAD = 1.0, 0.75
 #: Other quick candidates that spread labels. None for values: on the tuned kinds ``auto`` was no
 #: better with gradual than without, as it was chosen wrongly as often as rightly; docs/trust.md has
 #: the regret against it.
@@ -80,16 +82,18 @@ def treats_domains_alike(method: Method) -> bool:
     return plain and (method.append, method.per_domain) == ("nothing", "nothing")
 
 
-def lacks_domains(method: Method, data: DomainData) -> bool:
+def lacks_domains(method: Method, data: DomainData, lead: float = 1.0) -> bool:
     """Whether a candidate fits domain means, and too few domains with labels bear them out.
 
     With as many means as domains anything can be explained, and now and then hidden domains too,
-    by chance.
+    by chance. With a few more, a clear lead on hidden domains is hardly chance.
 
     Parameters
     ----------
     method : Method
     data : DomainData
+    lead : float
+        Its error on hidden sources over that of the best other candidate.
 
     Returns
     -------
@@ -97,8 +101,8 @@ def lacks_domains(method: Method, data: DomainData) -> bool:
         False for candidates that do not look at domain means.
     """
     fits_means = isinstance(method, Plain) and method.append in ("means", "both")
-    n_means = int(np.prod(data.X.shape[1:]))
-    return fits_means and len(data.sources) <= _DOMAINS_PER_MEAN * n_means
+    needed = _DOMAINS_OF_LEADER if lead <= _CLEAR_LEAD else _DOMAINS_PER_MEAN
+    return fits_means and len(data.sources) <= needed * int(np.prod(data.X.shape[1:]))
 
 
 def named_portfolio(
