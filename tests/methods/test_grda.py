@@ -109,6 +109,7 @@ def fit(task: Task, method, random_state: int = 0):
 DENSITIES = {"E[A] near 0.5": (15, 0.5), "E[A] near 0.3": (60, 0.3)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("density", DENSITIES)
 def test_discriminator_loss_starts_below_and_settles_at_its_bound(density):
     n_domains, expected = DENSITIES[density]

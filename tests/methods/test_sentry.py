@@ -114,6 +114,7 @@ def mean_accuracy(method, shift: float) -> float:
     return float(np.mean(scores))
 
 
+@pytest.mark.slow
 def test_moves_the_boundary_into_the_gap():
     """A translation by half the distance of the classes: one of them lies on the old boundary.
 
@@ -125,6 +126,7 @@ def test_moves_the_boundary_into_the_gap():
     assert mean_accuracy(sentry, shift=0.0) > mean_accuracy(plain, shift=0.0) - 2.0
 
 
+@pytest.mark.slow
 def test_values_stay_bounded_however_strong():
     task = drift("regression", sizes=[40] * 6)
     _, output = predictions(task, methods.SENTRY(strength=10.0, epochs=100))
