@@ -54,10 +54,9 @@ def demo(
         said = {"task": generated.name, "metric": "accuracy", "methods": figures[generated.name]}
         typer.echo(json.dumps({**said, "tasks": figures, "report": str(out / "report.html")}))
         return
-    typer.echo(page.verdict)
     typer.echo(
-        f"{out / 'report.html'} shows it: which domains to trust, on their graph, and why this "
-        "method was chosen. Open it in a browser."
+        f"{out / 'report.html'} shows the generated task: which domains to trust, on their graph, "
+        "and why this method was chosen. Open it in a browser."
     )
 
 
